@@ -104,9 +104,13 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     scale = options.scale if options.minutes is None else options.minutes / 60
     plan = BenchPlan(
-        scale=scale, jobs=options.jobs, rounds=options.rounds,
-        directory=options.dir, part=options.part, trace=options.trace,
-    )  # fmt: skip
+        scale=scale,
+        jobs=options.jobs,
+        rounds=options.rounds,
+        directory=options.dir,
+        part=options.part,
+        trace=options.trace,
+    )
     try:
         with progress_of(options.name, lines=options.json) as progress:
             result = run_bench(options.name, plan, progress, package="benches")

@@ -9,9 +9,14 @@ import httpx
 from weft.run.home import Home
 
 _APP: Final = {
-    "name": "bench", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-    "executionSystem": "local", "inputs": [], "parameters": [],
-}  # fmt: skip
+    "name": "bench",
+    "version": "1.0",
+    "templatePath": "wrapper.sh",
+    "deploymentPath": ".",
+    "executionSystem": "local",
+    "inputs": [],
+    "parameters": [],
+}
 
 
 def http_client(home: Home) -> httpx.AsyncClient:

@@ -32,8 +32,19 @@ async def block_some(
 def _exit(one: Claimed) -> EndReport:
     """Return the report that a job asks to be run later."""
     return EndReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
-        end_age_us=SINCE_US, reason=Reason.EXIT, exit_code=BLOCKS_EXIT_CODE, signal=None,
-        cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES, stderr_bytes=0,
-        truncated=False, location=None, message="",
-    )  # fmt: skip
+        batch_id=one.batch_id,
+        job_id=one.job_id,
+        attempt=one.attempt,
+        start_age_us=RAN_US,
+        end_age_us=SINCE_US,
+        reason=Reason.EXIT,
+        exit_code=BLOCKS_EXIT_CODE,
+        signal=None,
+        cpu_ms=CPU_MS,
+        memory_peak_bytes=PEAK_BYTES,
+        stdout_bytes=STDOUT_BYTES,
+        stderr_bytes=0,
+        truncated=False,
+        location=None,
+        message="",
+    )

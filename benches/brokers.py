@@ -18,8 +18,10 @@ from weft.run.home import Home
 
 PORTS: Final[Mapping[str, int]] = {"rabbitmq": 28760, "kafka": 28780, "s3": 28800}
 ADDRESSES: Final = {
-    "rabbitmq": "amqp://127.0.0.1:{}", "kafka": "kafka://127.0.0.1:{}", "s3": "http://127.0.0.1:{}",
-}  # fmt: skip
+    "rabbitmq": "amqp://127.0.0.1:{}",
+    "kafka": "kafka://127.0.0.1:{}",
+    "s3": "http://127.0.0.1:{}",
+}
 QUEUE: Final = "travels"
 START_S: Final = 300
 _SERVERS: Final = Path(__file__).resolve().parents[1] / "tests" / "servers"
@@ -40,8 +42,11 @@ def running_broker(kind: str) -> Iterator[str]:
     script = str(_SERVERS / f"{kind}.sh")
     started = subprocess.run(
         [script, "start", str(directory), str(PORTS[kind])],
-        check=False, capture_output=True, text=True, timeout=START_S,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=START_S,
+    )
     try:
         if started.returncode != 0:
             raise BenchFailed(f"{kind} could not start", detail=started.stderr[-500:])

@@ -27,10 +27,17 @@ _ANSWER_S = 30.0
 _DRAWN = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
     () => done(performance.now()))))"""
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--remote-debugging-pipe", "about:blank",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-pipe",
+    "about:blank",
+)
 
 
 def find_chromium() -> str | None:
@@ -140,10 +147,13 @@ def _start(program: str, directory: str) -> "tuple[subprocess.Popen[bytes], int,
 
     process = subprocess.Popen(
         [program, *_FLAGS, f"--user-data-dir={directory}"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        pass_fds=(_READS, _WRITES), start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(_READS, _WRITES),
+        start_new_session=True,
         preexec_fn=connect,  # noqa: PLW1509 (calls the system only; a bench has no threads)
-    )  # fmt: skip
+    )
     os.close(to_read)
     os.close(to_write)
     return process, heard, told

@@ -65,9 +65,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             with_one.append(median_rate([one.rate for one in runs]))
         progress.step("audit")
         findings = await many.findings() + await few.findings()
-        sizes = {"users": users, "queues": QUEUES, "jobs": users * USER_JOBS, "rounds": rounds,
-                 "batches_cancelled": n_cancelled, "jobs_a_call": SIZE,
-                 "processes": many.runners.count}  # fmt: skip
+        sizes = {
+            "users": users,
+            "queues": QUEUES,
+            "jobs": users * USER_JOBS,
+            "rounds": rounds,
+            "batches_cancelled": n_cancelled,
+            "jobs_a_call": SIZE,
+            "processes": many.runners.count,
+        }
         conditions = await many.conditions(load_before=load, sizes=sizes)
     weft, reference = median_rate(with_many), median_rate(with_one)
     return document_of(

@@ -43,8 +43,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         findings = await server.findings()
         ((deadlocks,),) = await server.rows("deadlocks")
         waits = lock_waits(server.home)
-        sizes = {"jobs": jobs, "rounds": rounds, "jobs_a_call": SIZE,
-                 "processes": server.runners.count}  # fmt: skip
+        sizes = {
+            "jobs": jobs,
+            "rounds": rounds,
+            "jobs_a_call": SIZE,
+            "processes": server.runners.count,
+        }
         conditions = await server.conditions(load_before=load, sizes=sizes)
     by_claimers = {claimers: median_rate(found) for claimers, found in rates.items()}
     weft, reference = by_claimers[CLAIMERS[-1]], max(by_claimers.values())

@@ -39,8 +39,14 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 EACH: Final = (*WEFT, "each", "--", "/bin/echo")
 GOALS: Final[Mapping[str, int]] = {
-    "import": 40, "tab": 80, "help": 100, "ls": 120, "status": 120, "submit": 120, "run": 150,
-}  # fmt: skip
+    "import": 40,
+    "tab": 80,
+    "help": 100,
+    "ls": 120,
+    "status": 120,
+    "submit": 120,
+    "run": 150,
+}
 EACH_GOAL: Final = 200
 Figures = dict[str, dict[str, float]]
 """By `cpu_ms` and `wall_ms`: the least and the median."""
@@ -68,13 +74,17 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             "each_first_ms": {"min": each[0], "median": round(median(each), 1)},
             "goals": {**GOALS, "each_first": EACH_GOAL},
             "missed": [
-                *(f"{name} {kind}" for name, goal in GOALS.items()
-                  for kind, found in commands[name].items() if found["median"] > goal),
+                *(
+                    f"{name} {kind}"
+                    for name, goal in GOALS.items()
+                    for kind, found in commands[name].items()
+                    if found["median"] > goal
+                ),
                 *(["each_first"] if median(each) > EACH_GOAL else []),
             ],
         },
         conditions,
-    )  # fmt: skip
+    )
 
 
 async def measure_commands(home: Home, rounds: int) -> dict[str, Figures]:
@@ -115,9 +125,12 @@ def _environment(home: Home) -> dict[str, str]:
 def _run(home: Home, words: tuple[str, ...]) -> _Took:
     begun = time.perf_counter()
     process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=home.path,
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        cwd=home.path,
         env=_environment(home),
-    )  # fmt: skip
+    )
     _, status, used = os.wait4(process.pid, 0)
     wall_ms = (time.perf_counter() - begun) * 1000
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -131,9 +144,13 @@ def _first_output_ms(home: Home) -> float:
     time.sleep(REST_S)
     begun = time.perf_counter()
     with subprocess.Popen(
-        EACH, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        cwd=home.path, env=_environment(home),
-    ) as process:  # fmt: skip
+        EACH,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=home.path,
+        env=_environment(home),
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"hello\n")

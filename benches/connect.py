@@ -59,9 +59,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         progress.step(way)
         with throwaway_home(plan.directory) as home:
             async with (
-                running_database(home) as (logins, token), running_driver(home),
-                running_api(home) as url, Filler(logins["weft_api"], token) as filler,
-            ):  # fmt: skip
+                running_database(home) as (logins, token),
+                running_driver(home),
+                running_api(home) as url,
+                Filler(logins["weft_api"], token) as filler,
+            ):
 
                 def opened() -> AbstractAsyncContextManager[Fleet]:
                     if way == "direct":  # noqa: B023 (called within this turn)
@@ -72,9 +74,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 found[way] = await site.measure(opened, count, each)
                 found[way]["audit_findings"] = await audit_findings(logins["admin"])
                 conditions = await conditions_of(
-                    logins["admin"], home.path, load_before=load,
+                    logins["admin"],
+                    home.path,
+                    load_before=load,
                     sizes={"workers": count, "jobs": 3 * count * each},
-                )  # fmt: skip
+                )
     direct, linked = found["direct"], found["linked"]
     rate = ratio_of(linked["jobs_per_s"], direct["jobs_per_s"])
     return document_of(

@@ -61,9 +61,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             progress.step(f"{sleepers} sleeping jobs")
             figures = await _memory(client, pid, sleepers)
         conditions = await conditions_of(
-            home.secrets()["admin"], home.path, load_before=load,
+            home.secrets()["admin"],
+            home.path,
+            load_before=load,
             sizes={"jobs": jobs, "rounds": rounds, "sleepers": sleepers, "delay_s": DELAY_S},
-        )  # fmt: skip
+        )
     direct, linked, delayed = (round(median(rates[way] or [0.0]), 1) for way in WAYS)
     return document_of(
         Headline("jobs/s", linked, direct, ratio_of(linked, direct)),
@@ -82,9 +84,11 @@ async def _memory(client: Api, pid: int, count: int) -> dict[str, Any]:
     """Return what agent and spawner take while jobs sleep, in millions of bytes."""
     before = _worker_mb(pid)
     job = {
-        "command": ["/bin/sleep", "3600"], "count": count, "attributes": {"where": "linked"},
+        "command": ["/bin/sleep", "3600"],
+        "count": count,
+        "attributes": {"where": "linked"},
         "resources": {"cpu": "10m", "memory": "16Mi"},
-    }  # fmt: skip
+    }
     batch = int((await client.create_batch({"jobs": [job]}))["id"])
     await until(client, batch, lambda one: one["n_running"] == count)
     during = _worker_mb(pid)

@@ -52,11 +52,26 @@ def _weft(user: PlainUser, image: str, jobs: int) -> float:
 def _podman(podman: str, image: str, jobs: int) -> float:
     begun = time.monotonic()
     subprocess.run(
-        ["xargs", "-P", str(os.cpu_count()), "-I", "{}", podman, "run", "--rm", "--network",
-         "none", "--read-only", image, "true"],
-        input="".join(f"{one}\n" for one in range(jobs)), text=True, check=True,
+        [
+            "xargs",
+            "-P",
+            str(os.cpu_count()),
+            "-I",
+            "{}",
+            podman,
+            "run",
+            "--rm",
+            "--network",
+            "none",
+            "--read-only",
+            image,
+            "true",
+        ],
+        input="".join(f"{one}\n" for one in range(jobs)),
+        text=True,
+        check=True,
         stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     return jobs / (time.monotonic() - begun)
 
 

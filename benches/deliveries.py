@@ -68,9 +68,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 listener.count -= count
             await admin.close()
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"messages": count, "rounds": rounds, "at_once": AT_ONCE},
-            )  # fmt: skip
+            )
     weft_s, loop_s = median_rate(rates["weft"]), median_rate(rates["loop"])
     return document_of(
         Headline("messages/s", weft_s, loop_s, ratio_of(weft_s, loop_s)),

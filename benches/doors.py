@@ -97,9 +97,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             progress.step("pages beside them")
             open_ms = await _pages_ms(client, refused)
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": count, "rounds": rounds, "clients": CLIENTS, "stored": stored},
-            )  # fmt: skip
+            )
     done = {side: median_rate(one) for side, one in rates.items()}
     return document_of(
         Headline("submissions/s", done[JOBWEAVER], done[V1], ratio_of(done[JOBWEAVER], done[V1])),

@@ -61,9 +61,19 @@ async def end_all(store: PostgresWorkerStore, jobs: int, *, fails: Callable[[int
 
 def _end(one: Claimed, *, failed: bool) -> EndReport:
     return EndReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
-        end_age_us=SINCE_US, reason=Reason.EXIT if failed else None, exit_code=int(failed),
-        signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES,
-        stderr_bytes=0, truncated=False, location=None,
+        batch_id=one.batch_id,
+        job_id=one.job_id,
+        attempt=one.attempt,
+        start_age_us=RAN_US,
+        end_age_us=SINCE_US,
+        reason=Reason.EXIT if failed else None,
+        exit_code=int(failed),
+        signal=None,
+        cpu_ms=CPU_MS,
+        memory_peak_bytes=PEAK_BYTES,
+        stdout_bytes=STDOUT_BYTES,
+        stderr_bytes=0,
+        truncated=False,
+        location=None,
         message=SAID[one.job_id % len(SAID)].format(one.job_id) if failed else "",
-    )  # fmt: skip
+    )

@@ -83,11 +83,15 @@ async def measure_loop(
                 home.secrets()["admin"], home.path, load_before=load, sizes={"jobs": jobs}
             )
     return document_of(
-        Headline("jobs/s", round(jobs / weft_s, 1), round(jobs / loop_s, 1),
-                 ratio_of(jobs / weft_s, jobs / loop_s)),
+        Headline(
+            "jobs/s",
+            round(jobs / weft_s, 1),
+            round(jobs / loop_s, 1),
+            ratio_of(jobs / weft_s, jobs / loop_s),
+        ),
         {"gateway_cpu_s": round(gateway_cpu_s, 1), "loop_cpu_s": round(loop_cpu_s, 1)},
         conditions,
-    )  # fmt: skip
+    )
 
 
 @contextmanager

@@ -124,9 +124,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             reads = await _reads(url, other["token"], home.path)
             fields = _fields(home.path)
             async with httpx.AsyncClient(
-                base_url=url, timeout=ANSWER_S,
+                base_url=url,
+                timeout=ANSWER_S,
                 headers={"authorization": f"Bearer {hostile['token']}"},
-            ) as http:  # fmt: skip
+            ) as http:
                 nuisance = _Nuisance(http)
                 progress.begin(len(fields))
                 loops = await _loops(nuisance, fields, progress)
@@ -142,8 +143,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     worst = max((row for row in rows if row["field"] != NOTHING), key=lambda row: row["ratio"])
     return document_of(
         Headline("ms", worst["p99_ms"], worst["alone_p99_ms"], worst["ratio"]),
-        {"goal": f"at most {GOAL}", "fields": rows}, conditions,
-    )  # fmt: skip
+        {"goal": f"at most {GOAL}", "fields": rows},
+        conditions,
+    )
 
 
 def _fields(home: Path) -> Sequence[Field]:
@@ -171,8 +173,9 @@ async def _loops(
         if loop := await nuisance.costly(one):
             found.append(loop)
     for name, (before, request) in {
-        "jobs under a guard": jobs_under_guards(), "jobs of an application": jobs_of_an_app(),
-    }.items():  # fmt: skip
+        "jobs under a guard": jobs_under_guards(),
+        "jobs of an application": jobs_of_an_app(),
+    }.items():
         for made in before:
             status, _ = await nuisance.send(made)
             if status >= 400:  # noqa: PLR2004 (an error)
@@ -184,9 +187,14 @@ async def _loops(
 
 
 async def _row(
-    nuisance: _Nuisance, loop: Loop, url: str, reads: Sequence[bytes], rounds: int,
-    window_s: float, progress: BenchProgress,
-) -> dict[str, Any]:  # fmt: skip
+    nuisance: _Nuisance,
+    loop: Loop,
+    url: str,
+    reads: Sequence[bytes],
+    rounds: int,
+    window_s: float,
+    progress: BenchProgress,
+) -> dict[str, Any]:
     """Measure beside a loop and alone, in turns."""
     beside: list[Sequence[float]] = []
     alone: list[Sequence[float]] = []
@@ -198,9 +206,12 @@ async def _row(
         gc.collect(1)
     found = ratio_of_windows(beside, alone, 99)
     return {
-        "field": loop.name, **found.row(), "verdict": found.verdict(GOAL),
-        "p99_ms": _p99(beside), "alone_p99_ms": _p99(alone),
-    }  # fmt: skip
+        "field": loop.name,
+        **found.row(),
+        "verdict": found.verdict(GOAL),
+        "p99_ms": _p99(beside),
+        "alone_p99_ms": _p99(alone),
+    }
 
 
 def _p99(times: Times) -> float:

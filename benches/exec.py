@@ -55,9 +55,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         for batch in batches.values():
             await client.cancel_batch(batch)
         conditions = await conditions_of(
-            home.secrets()["admin"], home.path, load_before=load,
+            home.secrets()["admin"],
+            home.path,
+            load_before=load,
             sizes={"commands": count, "delay_s": DELAY_S},
-        )  # fmt: skip
+        )
     here, delayed = (
         {f"p{one}_ms": round(percentile(times[way], one), 1) for one in (50, 99)} for way in WAYS
     )

@@ -36,14 +36,21 @@ def _arrays(jobs: int, layout: NestedGroups) -> Iterator[JobRows]:
     for first in range(1, jobs + 1, ARRAY_JOBS):
         count = min(ARRAY_JOBS, jobs - first + 1)
         yield JobRows(
-            first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
+            first_job=first,
+            n_jobs=count,
+            shapes=[SHAPE],
+            shape_index=[0],
             **layout.columns(first, 1),
-            priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
-            chunk_first=[first], chunk_n=[count],
+            priority=[0],
+            always_run=[False],
+            max_attempts=[1],
+            retry_on=[0],
+            chunk_first=[first],
+            chunk_n=[count],
             chunk_body=[encode_array(spec, ArrayRange(first - 1, count))],
             entry_n=[count],
             arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
-        )  # fmt: skip
+        )
 
 
 def _limited(bunches: Iterator[JobRows], keys: int) -> Iterator[JobRows]:

@@ -71,9 +71,12 @@ class FleetWorker:
         held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
         heard = self._memory.heard()
         answer = await self._store.heartbeat(
-            self.incarnation_id, held, draining=False, claiming=self._memory.is_claiming,
+            self.incarnation_id,
+            held,
+            draining=False,
+            claiming=self._memory.is_claiming,
             heard=heard,
-        )  # fmt: skip
+        )
         return answer, heard
 
     async def work(self, *, first_s: float) -> None:

@@ -75,10 +75,14 @@ def ask_batch(
     running = [now - start for start, end in times if start <= now < end]
     facts = ForecastFacts(
         n_waiting=sum(start > now for start, _ in times),
-        n_running=len(running), elapsed=running, running=running, cpu_m=1000, like=like,
+        n_running=len(running),
+        elapsed=running,
+        running=running,
+        cpu_m=1000,
+        like=like,
         own=[end - start for start, end in times if end <= now],
         pool=PoolFacts("p", cpu_active=PLACES),
-    )  # fmt: skip
+    )
     found, last = promise(facts), max(end for _, end in times)
     if found is None:
         ends.unknown += 1
@@ -126,9 +130,14 @@ def ask_jobs(jobs: Iterable[TraceJob], ends: Tally) -> int:
         kind = kinds[job.user, job.application, job.cpu_m]
         own = [max(o.run_s, 1.0) for o in kind if o.submit_s + o.run_s <= job.submit_s]
         facts = ForecastFacts(
-            n_waiting=0, n_running=1, elapsed=(0.0,), running=(), own=own, cpu_m=1000,
+            n_waiting=0,
+            n_running=1,
+            elapsed=(0.0,),
+            running=(),
+            own=own,
+            cpu_m=1000,
             pool=PoolFacts("p", cpu_active=1),
-        )  # fmt: skip
+        )
         found = promise(facts)
         kind.append(job)
         if found is None:
@@ -173,7 +182,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         found |= replayed(path, progress, rng)
     hold = found["drawn"]["hold"]
     return {
-        "unit": "share of 90 % intervals that hold", "weft": hold, "reference": 0.9,
-        "ratio": round(hold / 0.9, 3), **found,
+        "unit": "share of 90 % intervals that hold",
+        "weft": hold,
+        "reference": 0.9,
+        "ratio": round(hold / 0.9, 3),
+        **found,
         "conditions": machine_conditions(load_before=load, sizes={"drawn": len(drawn.holds)}),
-    }  # fmt: skip
+    }

@@ -46,9 +46,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 progress.step("audit")
                 findings = await audit_findings(logins["admin"])
                 conditions = await conditions_of(
-                    logins["admin"], home.path, load_before=load,
+                    logins["admin"],
+                    home.path,
+                    load_before=load,
                     sizes={"rounds": rounds, "jobs": jobs, "jobs_a_call": SIZE, "block": BLOCK},
-                )  # fmt: skip
+                )
     return {**bench.figures(), "audit_findings": findings, "conditions": conditions}
 
 

@@ -48,9 +48,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         progress.step("audit")
         findings = await many.findings() + await few.findings()
         ((table_bytes,),) = await many.rows("table_bytes")
-        sizes = {"finished": finished, "finished_few": few_finished, "jobs": JOBS,
-                 "jobs_a_call": SIZE, "processes": many.runners.count,
-                 "rounds": rounds}  # fmt: skip
+        sizes = {
+            "finished": finished,
+            "finished_few": few_finished,
+            "jobs": JOBS,
+            "jobs_a_call": SIZE,
+            "processes": many.runners.count,
+            "rounds": rounds,
+        }
         conditions = await many.conditions(load_before=load, sizes=sizes)
     weft, reference = median_rate(with_many), median_rate(with_few)
     return document_of(

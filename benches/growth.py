@@ -62,9 +62,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     medians = await ask(await calls_of(client, batch), rounds)
                     tables[size] = {"claim_and_end_100": 1e5 / done.rate, **medians}
                 conditions = await conditions_of(
-                    logins["admin"], home.path, load_before=load,
+                    logins["admin"],
+                    home.path,
+                    load_before=load,
                     sizes={"jobs": sizes[-1], "rounds": rounds, "batch": BATCH_JOBS},
-                )  # fmt: skip
+                )
     few, many = tables[sizes[0]], tables[sizes[-1]]
     ratios = {name: round(many[name] / few[name], 2) for name in many}
     rows = {f"{size}": {name: round(ms, 2) for name, ms in tables[size].items()} for size in sizes}

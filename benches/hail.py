@@ -69,17 +69,26 @@ class Client:
     async def run(self, domain: str, what: str, number: int) -> dict[str, Any]:
         """Submit or list; return what the program says."""
         environment = {
-            "PATH": os.environ.get("PATH", ""), "HOME": str(self._directory), "HAIL_TERRA": "1",
-            "HAIL_LOCATION": "gce", "HAIL_DOMAIN": domain, "HAIL_DONT_RETRY_500": "1",
-            "HAIL_DEFAULT_NAMESPACE": "default", "HAIL_TOKENS_FILE": str(self._tokens),
-        }  # fmt: skip
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": str(self._directory),
+            "HAIL_TERRA": "1",
+            "HAIL_LOCATION": "gce",
+            "HAIL_DOMAIN": domain,
+            "HAIL_DONT_RETRY_500": "1",
+            "HAIL_DEFAULT_NAMESPACE": "default",
+            "HAIL_TOKENS_FILE": str(self._tokens),
+        }
         words = [str(self._python), "-c", _PROGRAM, what, str(number)]
         done = await asyncio.to_thread(
             subprocess.run,
             words,
-            check=False, capture_output=True, text=True, env=environment, timeout=CLIENT_S,
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=CLIENT_S,
             cwd=self._directory,
-        )  # fmt: skip
+        )
         if done.returncode:
             raise BenchFailed("Hail's client failed", detail=done.stderr.strip()[-800:])
         found: dict[str, Any] = json.loads(done.stdout)
@@ -179,8 +188,9 @@ class Rounds:
 
     def _send(self, path: str, body: bytes | None) -> bytes:
         headers = {
-            "Authorization": f"Bearer {self._home.token()}", "Content-Type": "application/json",
-        }  # fmt: skip
+            "Authorization": f"Bearer {self._home.token()}",
+            "Content-Type": "application/json",
+        }
         request = urllib.request.Request(self.url + path, body, headers)  # noqa: S310 (our server)
         with urllib.request.urlopen(request, timeout=CLIENT_S) as answer:  # noqa: S310 (our server)
             data: bytes = answer.read()

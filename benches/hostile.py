@@ -26,23 +26,22 @@ HOSTILE: Final[Mapping[str, str]] = {
     "exponential": "[1,1,1,1].map(a," * _LEVELS + "a" + ")" * _LEVELS,
     "loop": f"item.l.all(x,item.l.size()>0&&{'&&'.join(['item.l==item.m'] * 40)})",
     "pattern": "||".join(rf"job.name.matches('\\w{{10}}[a-y]{n}$')" for n in range(10)),
-    "pattern of an item": "||".join(
-        rf"item.key.matches('\\w{{10}}[a-y]{n}$')" for n in range(10)
-    ),
+    "pattern of an item": "||".join(rf"item.key.matches('\\w{{10}}[a-y]{n}$')" for n in range(10)),
     "bare pattern": r"(([a-z]+)+){5}[^\s]{500}[\w-]{500}!",
     "schema": json.dumps(
         {"allOf": [{"pattern": rf"[^\s]{{{500 + n}}}[\w-]{{500}}"} for n in range(320)]}
     ),
     "template": "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}",
     "large": "{{ 'x' * 99999999999 }}",
-}  # fmt: skip
+}
 """What is tried in each field, by what is wrong with it."""
 _PATTERN: Final = HOSTILE["bare pattern"]
 SCHEMAS: Final[Mapping[str, Any]] = {
-    "pattern": {"pattern": _PATTERN}, "many": {"allOf": [{"pattern": _PATTERN}] * 300},
+    "pattern": {"pattern": _PATTERN},
+    "many": {"allOf": [{"pattern": _PATTERN}] * 300},
     "repeated": {"properties": {"a": {"pattern": "(a{1,1000}){1,1000}"}}},
     "nested": json.loads('{"not":' * 90 + "{}" + "}" * 90),
-}  # fmt: skip
+}
 """What is tried where a schema stands, not a text."""
 _ABOUT_JOBS: Final = "/v1/queue-test"
 """It asks guards about jobs, which are data there; a submission has the same fields."""
@@ -186,9 +185,11 @@ def jobs_of_an_app() -> tuple[list[Request], Request]:
     """
     value = {"type": "string", "validator": r"[a-z]*[a-y]*\w{10}[a-y]0"}
     described = {
-        "name": _APP, "version": "1", "templatePath": "app.sh",
+        "name": _APP,
+        "version": "1",
+        "templatePath": "app.sh",
         "parameters": [{"id": "word", "value": value}],
-    }  # fmt: skip
+    }
     packed = _packed({"app.json": json.dumps(described).encode(), "app.sh": b"true\n"})
     digest = sha256(packed).hexdigest()
     job = {"app": f"{_APP}-1", "parameters": {"word": "a" * 4000}}

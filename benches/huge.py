@@ -85,9 +85,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                         http, {huge: jobs, small: SMALL_JOBS}, requests, progress
                     )
                 conditions = await conditions_of(
-                    logins["admin"], home.path, load_before=load,
+                    logins["admin"],
+                    home.path,
+                    load_before=load,
                     sizes={"jobs": jobs, "small": SMALL_JOBS, "requests": requests},
-                )  # fmt: skip
+                )
     p99 = {name: round(percentile(found, P99), 2) for name, found in figures[huge].items()}
     beside = {name: round(percentile(found, P99), 2) for name, found in figures[small].items()}
     return document_of(

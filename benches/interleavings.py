@@ -21,13 +21,20 @@ from weft.core.scheduling.lease import LEASE_AGE_MAX_S, Budget, Load, plan_claim
 from weft.core.scheduling.preemption import Host, Preemption, RunningJob, WaitingJob, plan_round
 
 POOL: Final = Pool(
-    name="p", provider="any", min_workers=1, max_workers=4, idle_s=10, stale_s=40, window_s=30,
-    creates_per_round=2, quota_cpu_m=44_000,
+    name="p",
+    provider="any",
+    min_workers=1,
+    max_workers=4,
+    idle_s=10,
+    stale_s=40,
+    window_s=30,
+    creates_per_round=2,
+    quota_cpu_m=44_000,
     flavours=(
         Flavour(name="small", cpu_m=4000, memory_mib=1000),
         Flavour(name="large", cpu_m=12_000, memory_mib=1000),
     ),
-)  # fmt: skip
+)
 SIZES: Final = {one.name: one for one in POOL.flavours}
 TICK_S: Final = 5.0
 LASTS_S: Final = 2 * TICK_S
@@ -50,10 +57,18 @@ class Simulation:
         """What drivers did, by its name: a world in which nothing happens shows nothing."""
         self.has_faults = True
         self._usual = [
-            *[self.work] * 30, *[self.act] * 20, self.scale, self.preempt, *[self.spend] * 3,
-            self.tables.release, self.tables.lose_silent, *[self.provide] * 2, self.test, self.ask,
+            *[self.work] * 30,
+            *[self.act] * 20,
+            self.scale,
+            self.preempt,
+            *[self.spend] * 3,
+            self.tables.release,
+            self.tables.lose_silent,
+            *[self.provide] * 2,
+            self.test,
+            self.ask,
             *[self.tables.pass_gates] * 2,
-        ]  # fmt: skip
+        ]
         self._faulty = [
             *self._usual * 8,
             *[self.submit] * 4,
@@ -189,10 +204,12 @@ class Simulation:
 
     def _claim(self, agent: Agent, now: float) -> None:
         load = Load(
-            cpu_m=agent.worker.cpu_m, memory_mib=1000, memory_mib_held=len(agent.held),
+            cpu_m=agent.worker.cpu_m,
+            memory_mib=1000,
+            memory_mib_held=len(agent.held),
             cpu_m_held=sum(one.job.cpu_m for one in agent.held.values()),
             ended_lately=agent.n_ended,
-        )  # fmt: skip
+        )
         agent.n_ended = 0
         if (budget := plan_claim(load, agent.pace)) is not None:
             for job in self.tables.claim(agent.worker, budget):
@@ -241,11 +258,17 @@ class Simulation:
             since_s = now if row.jobs or key != row.n_claims else since_s
             driver.idle[row.name] = row.n_claims, since_s
             machines[row.name] = Machine(
-                name=row.name, state=row.state, flavour=row.flavour.name, cpu_m=row.cpu_m,
-                memory_mib=1000, n_running=len(row.jobs), used_cpu_m=row.used_m,
-                idle_s=now - since_s, state_s=now - row.since_s,
+                name=row.name,
+                state=row.state,
+                flavour=row.flavour.name,
+                cpu_m=row.cpu_m,
+                memory_mib=1000,
+                n_running=len(row.jobs),
+                used_cpu_m=row.used_m,
+                idle_s=now - since_s,
+                state_s=now - row.since_s,
                 has_worker=row.lives,
-            )  # fmt: skip
+            )
         demand = [
             Demand(cpu_m=job.cpu_m, memory_mib=1, runs_s=job.runs_s)
             for user in sorted(self.tables.users, key=lambda user: (user.load, user.number))
@@ -308,31 +331,48 @@ class Simulation:
         ]
         hosts = [self._host(worker) for worker in self.tables.workers.values() if worker.takes]
         found = plan_round(
-            waiting, hosts, driver.since, now=self.tables.now + driver.clock_s,
-            after_s=PREEMPT_AFTER_S, losses_max=LOSSES_MAX,
-        )  # fmt: skip
+            waiting,
+            hosts,
+            driver.since,
+            now=self.tables.now + driver.clock_s,
+            after_s=PREEMPT_AFTER_S,
+            losses_max=LOSSES_MAX,
+        )
         driver.since = dict(found.since)
         driver.looks.check(found.plans, waiting, hosts, self.tables.now)
         driver.todo["preempt"] = lambda: self._preempt(found.plans)
 
     def _waiting(self, job: Job, worker: str = "") -> WaitingJob:
         return WaitingJob(
-            batch_id=1, job_id=job.number, attempt=job.last_run, worker=worker, tenant_id=1,
-            priority=job.priority or 0, cpu_m=job.cpu_m, memory_mib=1,
-        )  # fmt: skip
+            batch_id=1,
+            job_id=job.number,
+            attempt=job.last_run,
+            worker=worker,
+            tenant_id=1,
+            priority=job.priority or 0,
+            cpu_m=job.cpu_m,
+            memory_mib=1,
+        )
 
     def _host(self, worker: Worker) -> Host:
         jobs = worker.jobs.values()
         leases = [job for job in jobs if job.start_s is None and _may_cause(job)]
         running = tuple(
             RunningJob(
-                batch_id=1, job_id=job.number, attempt=job.attempt, tenant_id=1,
-                priority=job.priority, cpu_m=job.cpu_m, memory_mib=1, losses=job.losses,
+                batch_id=1,
+                job_id=job.number,
+                attempt=job.attempt,
+                tenant_id=1,
+                priority=job.priority,
+                cpu_m=job.cpu_m,
+                memory_mib=1,
+                losses=job.losses,
                 runs_s=self.tables.now - (job.start_s or self.tables.now),
                 may_be_stopped=job.start_s is not None and job.stopped != job.attempt,
             )
-            for job in jobs if job not in leases
-        )  # fmt: skip
+            for job in jobs
+            if job not in leases
+        )
         waiting = tuple(self._waiting(job, worker.name) for job in leases)
         return Host(
             name=worker.name, cpu_m=worker.cpu_m, memory_mib=1000, running=running, leases=waiting

@@ -43,8 +43,14 @@ def write_keys(home: Path, keys: Mapping[str, Key]) -> None:
 def web_token(algorithm: str, key: Key, number: int) -> str:
     """Return a token of the user of the home. The id of its key is the name of the algorithm."""
     now = int(time.time())
-    claims = {"iss": ISSUER, "aud": "weft", "sub": TENANT_USER, "iat": now, "exp": now + VALID_S,
-              "jti": str(number)}  # fmt: skip
+    claims = {
+        "iss": ISSUER,
+        "aud": "weft",
+        "sub": TENANT_USER,
+        "iat": now,
+        "exp": now + VALID_S,
+        "jti": str(number),
+    }
     registry = jws.JWSRegistry(algorithms=[algorithm])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecurityWarning)

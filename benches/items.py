@@ -84,9 +84,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             progress.step("audit")
             findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
-                logins["admin"], home.path, load_before=load,
+                logins["admin"],
+                home.path,
+                load_before=load,
                 sizes={"items": count, "rounds": rounds, "series": rounds * count // IN_SERIES},
-            )  # fmt: skip
+            )
     items_s, again_s, plain_s = (median_rate(rates[name]) for name in ("items", "again", "plain"))
     return document_of(
         Headline("items/s", items_s, plain_s, ratio_of(items_s, plain_s)),

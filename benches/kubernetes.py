@@ -17,8 +17,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 
 def _settings(place: Path) -> Mapping[str, str]:
     return {
-        "WEFT_KUBERNETES_CONFIG": str(place / "kubeconfig"), "WEFT_KUBERNETES_IMAGE": "any",
-    }  # fmt: skip
+        "WEFT_KUBERNETES_CONFIG": str(place / "kubeconfig"),
+        "WEFT_KUBERNETES_IMAGE": "any",
+    }
 
 
 async def _prepare(place: Path) -> None:
@@ -27,9 +28,16 @@ async def _prepare(place: Path) -> None:
 
 def _begin(place: Path, number: int) -> Sequence[str]:
     return (
-        f"{place}/kubectl", "run", f"loop-{number}", "--image=any", "--restart=Never",
-        "--labels=by=loop", "--command", "--", "/bin/true",
-    )  # fmt: skip
+        f"{place}/kubectl",
+        "run",
+        f"loop-{number}",
+        "--image=any",
+        "--restart=Never",
+        "--labels=by=loop",
+        "--command",
+        "--",
+        "/bin/true",
+    )
 
 
 async def _until_ended(place: Path, count: int) -> None:
@@ -38,6 +46,10 @@ async def _until_ended(place: Path, count: int) -> None:
 
 
 _LOOP = EngineLoop(
-    name="kubernetes", port=18140, settings=_settings, prepare=_prepare, begin=_begin,
+    name="kubernetes",
+    port=18140,
+    settings=_settings,
+    prepare=_prepare,
+    begin=_begin,
     until_ended=_until_ended,
-)  # fmt: skip
+)

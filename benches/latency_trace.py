@@ -129,10 +129,19 @@ def _roles_of(pids: Sequence[int]) -> Iterator[tuple[int, str]]:
 def _recording(to: Path, pids: Sequence[int]) -> Iterator[None]:
     perf = subprocess.Popen(
         [
-            "perf", "record", "-q", "-k", "CLOCK_MONOTONIC", "-e", _EVENTS, "-o", str(to),
-            "-p", ",".join(map(str, pids)),
+            "perf",
+            "record",
+            "-q",
+            "-k",
+            "CLOCK_MONOTONIC",
+            "-e",
+            _EVENTS,
+            "-o",
+            str(to),
+            "-p",
+            ",".join(map(str, pids)),
         ]
-    )  # fmt: skip
+    )
     time.sleep(SETTLE_S)
     try:
         yield

@@ -62,9 +62,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         bucket = _Bucket(address)
         await bucket.ask("PUT", "")
         settings = {
-            "WEFT_LOG_BUCKET": f"s3://{_BUCKET}/bench", "WEFT_LOG_BUCKET_ENDPOINT": address,
+            "WEFT_LOG_BUCKET": f"s3://{_BUCKET}/bench",
+            "WEFT_LOG_BUCKET_ENDPOINT": address,
             "WEFT_STORE_BUCKETS": _BUCKET,
-        }  # fmt: skip
+        }
         async with running_weft(home, **settings, **_OPENS), client_of(home) as client:
             await open_pools(home, "linked")
             async with linked_worker(home, url_of(home)):
@@ -78,12 +79,16 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await asyncio.sleep(SETTLE_S)
                 n_left = len(await bucket.names()) - n_before
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "for_s": for_s, "small": small},
-            )  # fmt: skip
+            )
     return document_of(
         Headline(
-            "ms", loud["live_p99_ms"], GOALS["live_p99_ms"],
+            "ms",
+            loud["live_p99_ms"],
+            GOALS["live_p99_ms"],
             ratio_of(GOALS["live_p99_ms"], loud["live_p99_ms"]),
         ),
         {
@@ -94,7 +99,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             "objects_of_a_million": round(n_left * _MILLION / small),
         },
         conditions,
-    )  # fmt: skip
+    )
 
 
 class _Bucket:
@@ -120,9 +125,10 @@ class _Bucket:
 
     def _ask(self, method: str, path: str) -> str:
         request = urllib.request.Request(  # noqa: S310 (ours)
-            f"{self._address}/{_BUCKET}{path}", method=method,
+            f"{self._address}/{_BUCKET}{path}",
+            method=method,
             headers={"authorization": "AWS any:one"},
-        )  # fmt: skip
+        )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
             return str(answer.read().decode())
 
@@ -134,9 +140,11 @@ async def _print(client: Api, bucket: _Bucket, jobs: int, for_s: float) -> dict[
     size = max(30, round(BYTES_PER_S * PAUSE_S / JOBS))
     words = [sys.executable, "-I", "-S", "-c", _SCRIPT, f"{size}", f"{PAUSE_S}", f"{for_s}"]
     job = {
-        "command": words, "count": jobs, "attributes": {"where": "linked"},
+        "command": words,
+        "count": jobs,
+        "attributes": {"where": "linked"},
         "resources": {"cpu": "10m", "memory": "10Mi"},
-    }  # fmt: skip
+    }
     batch = int((await client.create_batch({"jobs": [job]}))["id"])
     await until(client, batch, lambda one: one["n_running"] + one["n_succeeded"] >= jobs)
     seen, began = await bucket.names(), time.monotonic()

@@ -116,8 +116,10 @@ async def _draw(session: Session, path: str, size: int, jumps: int) -> Mapping[s
     program = find_chromium()
     if program is None:
         return {
-            "log_jump_drawn_p99_ms": None, "log_page_drawn_p99_ms": None, "log_browser_mb": None,
-        }  # fmt: skip
+            "log_jump_drawn_p99_ms": None,
+            "log_page_drawn_p99_ms": None,
+            "log_browser_mb": None,
+        }
     chance = random.Random(1)  # noqa: S311 (as above)
     async with open_tab(program) as tab:
         await tab.log_in(session)

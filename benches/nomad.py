@@ -69,6 +69,10 @@ def _n_ended() -> int:
 
 
 _LOOP = EngineLoop(
-    name="nomad", port=_PORT, settings=_settings, prepare=_prepare, begin=_begin,
+    name="nomad",
+    port=_PORT,
+    settings=_settings,
+    prepare=_prepare,
+    begin=_begin,
     until_ended=_until_ended,
-)  # fmt: skip
+)

@@ -87,9 +87,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                         told_s.append(await _told(listener, number * count * n_told))
             await database.close()
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": count, "rounds": rounds, "clients": CLIENTS},
-            )  # fmt: skip
+            )
     told, plain = (median_rate(rates[n]) for n in (len(_EVENTS), 0))
     return document_of(
         Headline("jobs/s", told, plain, ratio_of(told, plain)),

@@ -99,9 +99,17 @@ def _cpu_s(home: Home, up_pid: int) -> Mapping[str, float]:
 async def open_pages(session: Session, paths: Sequence[str] = PATHS) -> AsyncIterator[Readers]:
     """Keep pages open."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "benches.readers", session.url, session.cookie,
-        str(OPEN_PAGES), *paths, stdin=PIPE, stdout=PIPE,
-    )  # fmt: skip
+        sys.executable,
+        "-P",
+        "-m",
+        "benches.readers",
+        session.url,
+        session.cookie,
+        str(OPEN_PAGES),
+        *paths,
+        stdin=PIPE,
+        stdout=PIPE,
+    )
     readers = Readers()
     try:
         assert process.stdout is not None

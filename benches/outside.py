@@ -38,9 +38,15 @@ def _write_private(file: Path, text: str) -> None:
 async def weft(home: Home, *words: str) -> str:
     """Return what a command prints."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "weft.cli", *words, "--home", str(home.path),
+        sys.executable,
+        "-P",
+        "-m",
+        "weft.cli",
+        *words,
+        "--home",
+        str(home.path),
         stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    )
     out, _ = await process.communicate()
     assert process.returncode == 0, words
     return out.decode()
@@ -53,9 +59,17 @@ async def worker(directory: Path, *words: str, **environment: str) -> AsyncItera
     kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.cli", "worker", *words, "--log-format", "json",
-            env={**kept, **environment, "WEFT_HOME": str(directory)}, stderr=output,
-        )  # fmt: skip
+            sys.executable,
+            "-P",
+            "-m",
+            "weft.cli",
+            "worker",
+            *words,
+            "--log-format",
+            "json",
+            env={**kept, **environment, "WEFT_HOME": str(directory)},
+            stderr=output,
+        )
     try:
         while b"worker.registered" not in log.read_bytes():
             if process.returncode is not None:
@@ -70,9 +84,14 @@ async def worker(directory: Path, *words: str, **environment: str) -> AsyncItera
 
 @asynccontextmanager
 async def linked_worker(
-    home: Home, url: str, *words: str, name: str = "linked", cores: int = 2, through: str = "",
+    home: Home,
+    url: str,
+    *words: str,
+    name: str = "linked",
+    cores: int = 2,
+    through: str = "",
     **environment: str,
-) -> AsyncIterator[int]:  # fmt: skip
+) -> AsyncIterator[int]:
     """Run a worker of pool `name` with a home of its own, below the other one; give its pid.
     `through`: the address by which it reaches the api, if that is another one.
     """
@@ -80,7 +99,7 @@ async def linked_worker(
     directory.mkdir(exist_ok=True)
     token = await work_token(
         url, home.token(), directory / "token", pool=name, names=f"{name[0]}*"
-    )  # fmt: skip
+    )
     link = ("--connect", through or url, "--token-file", str(token), "--worker-name", name)
     size = ("--worker-cpu", str(cores), "--worker-memory", "4Gi", "--pool", name)
     async with worker(directory, *link, *size, *words, **environment) as pid:

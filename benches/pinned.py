@@ -123,8 +123,11 @@ def _transaction_said(home: Home) -> str:
     """Return what `weft system` says of the longest transaction."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", "weft.cli", "system", "--home", str(home.path), "--json"],
-        check=False, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     findings = json.loads(done.stdout)["health"]
     return str(next(one["found"] for one in findings if one["check"] == "transaction"))
 

@@ -49,9 +49,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     await client.cancel_batch(batch)
                     await until(client, batch, lambda one: one["complete"])
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "rounds": rounds, "tellers": TELLERS},
-            )  # fmt: skip
+            )
     told, written = (round(median(rates[way]), 1) for way in WAYS)
     return document_of(
         Headline("jobs/s", told, written, ratio_of(told, written)),

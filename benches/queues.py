@@ -56,8 +56,10 @@ PATIENCE_S: Final = 40.0
 FULL: Final = 0.9
 """Of the rate before: from there on it has recovered."""
 GOALS: Final = {
-    "restarted": ("ratio", 0.95), "killed": ("during", 0.9), "idle_in_transaction": ("ratio", 0.9),
-}  # fmt: skip
+    "restarted": ("ratio", 0.95),
+    "killed": ("during", 0.9),
+    "idle_in_transaction": ("ratio", 0.9),
+}
 """The least of each scenario: after a restart, while a worker is killed again and again, and with
 the transaction open.
 """
@@ -116,9 +118,13 @@ class Queue:
         self._looks: list[tuple[float, int]] = []
 
     async def phase(
-        self, seconds: float, stress: Stress | None = None, *, growth: float = 0.0,
+        self,
+        seconds: float,
+        stress: Stress | None = None,
+        *,
+        growth: float = 0.0,
         failing: bool = False,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """Feed it so long; return the rate. `growth`: by how much more a second may wait."""
         begun = self.event_at = time.monotonic()
         tasks = [asyncio.create_task(stress(self))] if stress is not None else []
@@ -261,8 +267,10 @@ async def _figures_of(
         queue.calm = first = await queue.phase(phase_s)
         kill = partial(_kill, every_s=phase_s / 2)
         for what, long, stress in (
-            ("restarted", 1, _restart), ("terminated", 1, _terminate), ("killed", 2, kill)
-        ):  # fmt: skip
+            ("restarted", 1, _restart),
+            ("terminated", 1, _terminate),
+            ("killed", 2, kill),
+        ):
             progress.step(f"{name}: {what}")
             found[what] = await _stressed(queue, long * phase_s, phase_s, stress)
         growth = (OVERLOAD - 1) * queue.calm

@@ -81,7 +81,9 @@ async def measure_kind(kind: str, plan: BenchPlan, progress: BenchProgress) -> d
     medians = {name: median_rate(some) for name, some in rates.items() if some}
     return document_of(
         Headline(
-            "jobs/s", medians["broker"], medians["postgres"],
+            "jobs/s",
+            medians["broker"],
+            medians["postgres"],
             ratio_of(medians["broker"], medians["postgres"]),
         ),
         {
@@ -92,7 +94,7 @@ async def measure_kind(kind: str, plan: BenchPlan, progress: BenchProgress) -> d
             "rounds": {name: list(map(round, some)) for name, some in rates.items() if some},
         },
         conditions,
-    )  # fmt: skip
+    )
 
 
 async def _run_celery(count: int) -> float:
@@ -104,21 +106,33 @@ async def _run_celery(count: int) -> float:
     environment = {
         **os.environ,
         "BENCH_BROKER": f"amqp://guest:guest@127.0.0.1:{PORTS[KIND]}//",
-    }  # fmt: skip
+    }
     program = shutil.which("celery") or "celery"
     with (directory / "log").open("wb") as log:
         worker = await asyncio.create_subprocess_exec(
-            program, "-A", "tasks", "worker", "-c", str(os.cpu_count()), "--without-gossip",
-            "--without-mingle", cwd=directory, env=environment, stdout=log, stderr=log,
-        )  # fmt: skip
+            program,
+            "-A",
+            "tasks",
+            "worker",
+            "-c",
+            str(os.cpu_count()),
+            "--without-gossip",
+            "--without-mingle",
+            cwd=directory,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
     try:
         begun, python = 0.0, str(Path(program).with_name("python"))
         for n_tasks in (1, count):  # the first one says that the worker is ready
             begun, wanted = time.perf_counter(), done.stat().st_size + n_tasks
             sender = await asyncio.create_subprocess_exec(
-                python, "tasks.py", cwd=directory,
+                python,
+                "tasks.py",
+                cwd=directory,
                 env={**environment, "BENCH_COUNT": str(n_tasks)},
-            )  # fmt: skip
+            )
             if await sender.wait() != 0:
                 raise BenchFailed("celery could not send its tasks")
             await _until(lambda size=wanted: done.stat().st_size >= size)  # type: ignore[misc]

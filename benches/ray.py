@@ -60,6 +60,11 @@ def _n_ended() -> int:
 
 
 _LOOP = EngineLoop(
-    name="ray", port=_PORT, settings=_settings, prepare=_prepare, begin=_begin,
-    until_ended=_until_ended, begins_all=True,
-)  # fmt: skip
+    name="ray",
+    port=_PORT,
+    settings=_settings,
+    prepare=_prepare,
+    begin=_begin,
+    until_ended=_until_ended,
+    begins_all=True,
+)

@@ -40,8 +40,15 @@ class Site:
     async def ask(self, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Send a request over a connection of its own."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
-        head = (f"GET {path} HTTP/1.1", f"host: {self.host}:{self.port}", f"cookie: {self.cookie}",
-                "accept-encoding: gzip", "connection: close", "", "")  # fmt: skip
+        head = (
+            f"GET {path} HTTP/1.1",
+            f"host: {self.host}:{self.port}",
+            f"cookie: {self.cookie}",
+            "accept-encoding: gzip",
+            "connection: close",
+            "",
+            "",
+        )
         writer.write("\r\n".join(head).encode())
         return reader, writer
 

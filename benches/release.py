@@ -150,9 +150,10 @@ def _store_calls(what: str, function: str | None = None) -> Sequence[float]:
     """Return `count` or `sum` of the seconds of each function that was called, or of one."""
     (family,) = metrics.STORE_CALL_SECONDS.collect()
     return [
-        one.value for one in family.samples
+        one.value
+        for one in family.samples
         if one.name.endswith(f"_{what}") and function in {None, one.labels["function"]}
-    ]  # fmt: skip
+    ]
 
 
 async def _release(

@@ -45,9 +45,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             progress.step("audit")
             findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
-                logins["admin"], home.path, load_before=load,
+                logins["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "failed": failed},
-            )  # fmt: skip
+            )
     return document_of(
         Headline("s", round(seconds, 3), None, None),
         {"seconds": round(seconds, 3), "audit_findings": findings},

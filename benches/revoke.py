@@ -186,8 +186,11 @@ async def _session(site: _Site, _number: int) -> _Revocable:
 
 
 KINDS: Final[Mapping[str, Make]] = {
-    "token": _token, "role": _role, "user": _user, "session": _session,
-}  # fmt: skip
+    "token": _token,
+    "role": _role,
+    "user": _user,
+    "session": _session,
+}
 
 
 def _asking(site: _Site, target: str, header: str) -> bytes:

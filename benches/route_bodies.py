@@ -38,18 +38,23 @@ FORMS: Final[Mapping[str, str]] = {
 }
 """What the forms of pages send."""
 QUERIES: Final[Mapping[str, str]] = {
-    "GET /v1/batches/{b}/logs": "find=x", "GET /v1/sources/{source}/history": "key=x",
-    "PUT /v1/app-parts/{s}/{n}": "bytes=2", "PUT /v1/batches/{b}/payloads/{s}/{n}": "bytes=2",
-}  # fmt: skip
+    "GET /v1/batches/{b}/logs": "find=x",
+    "GET /v1/sources/{source}/history": "key=x",
+    "PUT /v1/app-parts/{s}/{n}": "bytes=2",
+    "PUT /v1/batches/{b}/payloads/{s}/{n}": "bytes=2",
+}
 """What a path needs behind it."""
 
 MAKING: Final = frozenset(
     {
         "POST /api/v1alpha/billing_projects/{p}/create",
-        *(one.name for one in CALLS.values() if one.method == "PUT" and len(one.ids) == 1
-          and one.document),
+        *(
+            one.name
+            for one in CALLS.values()
+            if one.method == "PUT" and len(one.ids) == 1 and one.document
+        ),
     }
-)  # fmt: skip
+)
 """Routes that make what their path names. They are asked last, else others find it."""
 
 

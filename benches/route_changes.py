@@ -21,10 +21,14 @@ LATE: Final = (
 """Routes that end something, undo that, or remove it."""
 JOB: Final = {"command": ["true"], "secrets": [{"name": "db", "env": "DB"}]}
 _HAIL_JOB: Final = {
-    "always_run": False, "n_max_attempts": 1, "always_copy_output": False, "job_id": 1,
-    "absolute_parent_ids": [], "in_update_parent_ids": [],
+    "always_run": False,
+    "n_max_attempts": 1,
+    "always_copy_output": False,
+    "job_id": 1,
+    "absolute_parent_ids": [],
+    "in_update_parent_ids": [],
     "process": {"type": "docker", "image": "ubuntu:24.04", "command": ["true"]},
-}  # fmt: skip
+}
 _HAIL_BATCH: Final = {"billing_project": "default", "n_jobs": 1, "n_job_groups": 0}
 
 
@@ -49,18 +53,29 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
     documents: Mapping[str, Any] = {
         "POST /api/v1alpha/batches/create": {**_HAIL_BATCH, "n_jobs": 0, "token": "slow"},
         "POST /api/v1alpha/batches/create-fast": {
-            "batch": {**_HAIL_BATCH, "token": "fast"}, "bunch": [_HAIL_JOB], "job_groups": [],
+            "batch": {**_HAIL_BATCH, "token": "fast"},
+            "bunch": [_HAIL_JOB],
+            "job_groups": [],
         },
         "POST /api/v1alpha/batches/{b}/update-fast": {
-            "update": {"n_jobs": 1, "n_job_groups": 0, "token": "more"}, "bunch": [_HAIL_JOB],
+            "update": {"n_jobs": 1, "n_job_groups": 0, "token": "more"},
+            "bunch": [_HAIL_JOB],
             "job_groups": [],
         },
         "POST /ga4gh/tes/1.0/v1/tasks": {"executors": [{"image": "x", "command": ["true"]}]},
         "POST /ga4gh/tes/v1/tasks": {"executors": [{"image": "x", "command": ["true"]}]},
         "POST /v1/imports": {
-            "door": "aloe", "check": True, "jobs": [{"id": "1", "user": "nobody", "document": {},
-                                                     "created_at": "2024-05-01T10:00:00Z",
-                                                     "ended_at": "2024-05-01T10:00:00Z"}],
+            "door": "aloe",
+            "check": True,
+            "jobs": [
+                {
+                    "id": "1",
+                    "user": "nobody",
+                    "document": {},
+                    "created_at": "2024-05-01T10:00:00Z",
+                    "ended_at": "2024-05-01T10:00:00Z",
+                }
+            ],
         },
         "POST /v1/batch-actions": {"action": "hold", "batches": [batch]},
         "POST /v1/batches": {"jobs": [JOB]},
@@ -74,7 +89,7 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
         "PUT /v1/pools": {"dry_run": True, "pools": []},
         "PUT /v1/queues": {"dry_run": True, "queues": []},
         "PUT /v1/secrets/{secret}": {"value": value},
-    }  # fmt: skip
+    }
     forms: Mapping[str, Mapping[str, object]] = {
         "POST /ui/batch-actions": {"b": batch, "action": "release"},
         "POST /ui/batch-actions/count": {"b": batch, "action": "cancel"},
@@ -91,11 +106,12 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
 
 WAITING: Final = {
     "jobs": [
-        {"wait": {"for": "approval"}}, {"wait": {"for": "approval"}},
+        {"wait": {"for": "approval"}},
+        {"wait": {"for": "approval"}},
         {"command": ["true"], "timeout_s": 60},
         {"command": ["true"], "not_before": "2100-01-01T00:00:00Z"},
     ],
-}  # fmt: skip
+}
 """A batch of which some routes need a job."""
 _NO_ISSUER: Final = "there is no issuer"
 NOT_SENT: Final[Mapping[str, str]] = {
@@ -164,9 +180,16 @@ def request_for(route: str, ids: PathValues) -> tuple[str, bytes, str]:
     documents = {
         "POST /v1/batches/{b}/jobs/{j}/status": {"status": f"{word}_two"},
         "POST /v1/imports": {
-            "door": "aloe", "jobs": [{"id": "1", "user": f"{word}-ann", "document": {},
-                                      "created_at": "2024-05-01T10:00:00Z",
-                                      "ended_at": "2024-05-01T10:00:00Z"}],
+            "door": "aloe",
+            "jobs": [
+                {
+                    "id": "1",
+                    "user": f"{word}-ann",
+                    "document": {},
+                    "created_at": "2024-05-01T10:00:00Z",
+                    "ended_at": "2024-05-01T10:00:00Z",
+                }
+            ],
         },
         "POST /v1/setups/{setup}/trial": {"document": _LINE},
         "PUT /v1/apps/{app}": {"digest": ids["app-parts/{s}"], "n_bytes": ids["app_bytes"]},
@@ -174,7 +197,7 @@ def request_for(route: str, ids: PathValues) -> tuple[str, bytes, str]:
         "PUT /v1/parameters/{parameter}": {"value": "x"},
         "PUT /v1/pools": {"pools": [{"name": ids["pools/{p}"], "tenant": ids["tenant"]}]},
         "PUT /v1/queues": {"queues": [queue]},
-    }  # fmt: skip
+    }
     if route == "PUT /v1/setups/{setup}":
         return path, _LINE.encode(), "application/toml"
     if route in documents:

@@ -23,9 +23,15 @@ SHARE: Final = SHARE_NEED - 95
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return ends per second of both kinds of parents."""
     return await measure_sides(
-        plan, progress, _fill, jobs=JOBS, rounds=ROUNDS, goal=GOAL, words=("a share", "all"),
+        plan,
+        progress,
+        _fill,
+        jobs=JOBS,
+        rounds=ROUNDS,
+        goal=GOAL,
+        words=("a share", "all"),
         reference="all",
-    )  # fmt: skip
+    )
 
 
 async def _fill(filler: Filler, has_share: bool, count: int) -> None:  # noqa: FBT001 (as `Fill`)

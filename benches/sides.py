@@ -26,9 +26,18 @@ Fill = Callable[[Filler, bool, int], Awaitable[object]]
 
 
 async def measure_sides(
-    plan: BenchPlan, progress: BenchProgress, fill: Fill, *, jobs: int, rounds: int, goal: float,
-    words: tuple[str, str], reference: str, unit: str = "jobs/s", of_job: int = 1,
-) -> dict[str, Any]:  # fmt: skip
+    plan: BenchPlan,
+    progress: BenchProgress,
+    fill: Fill,
+    *,
+    jobs: int,
+    rounds: int,
+    goal: float,
+    words: tuple[str, str],
+    reference: str,
+    unit: str = "jobs/s",
+    of_job: int = 1,
+) -> dict[str, Any]:
     """Return how many per second of both. `words`: what both are called while they run;
     `reference`: the other one's figures are `…_by_round`; `of_job`: how many a job counts.
     """
@@ -56,9 +65,11 @@ async def measure_sides(
             progress.step("audit")
             findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
-                logins["admin"], home.path, load_before=load,
+                logins["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "rounds": rounds, "jobs_a_call": SIZE},
-            )  # fmt: skip
+            )
     measured, beside = median_rate(rates[True]), median_rate(rates[False])
     return document_of(
         Headline(unit, measured, beside, ratio_of(measured, beside)),

@@ -118,11 +118,15 @@ class User:
         self.accrue(now)
         admitted = sum(job.cpu_m for job in self.below_limit()) if self.near else 0
         return Spending(
-            amount_max=Decimal(self.amount), amount_soft_max=Decimal(self.amount * 0.8),
-            used=Decimal(self.used), used_per_hour=Decimal(self.running_m), stage=self.stage,
-            near=self.near, could_use_per_hour=Decimal(could_m),
+            amount_max=Decimal(self.amount),
+            amount_soft_max=Decimal(self.amount * 0.8),
+            used=Decimal(self.used),
+            used_per_hour=Decimal(self.running_m),
+            stage=self.stage,
+            near=self.near,
+            could_use_per_hour=Decimal(could_m),
             admitted_per_hour=Decimal(admitted),
-        )  # fmt: skip
+        )
 
     def admit(self, room_m: float, now: float) -> tuple[int, bool]:
         """Admit what fits; return how many, and whether something did not fit."""

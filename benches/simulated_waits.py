@@ -65,20 +65,29 @@ def _time(seconds: float) -> datetime:
 def _facts(job: Job, tables: Tables, pool: Pool) -> JobFacts:
     blocked = _blocked(job, tables)
     return JobFacts(
-        batch_id=1, job_id=job.number, state="queued" if blocked is None else "blocked",
-        cpu=job.cpu_m / 1000, blocked=blocked, limit=_limit(job, job.user),
+        batch_id=1,
+        job_id=job.number,
+        state="queued" if blocked is None else "blocked",
+        cpu=job.cpu_m / 1000,
+        blocked=blocked,
+        limit=_limit(job, job.user),
         gates=() if job.gate is None or job.gate.holds(job) else (_gate(job.gate, job),),
         pool=_pool(job, tables, pool),
-    )  # fmt: skip
+    )
 
 
 def _blocked(job: Job, tables: Tables) -> BlockedFacts | None:
     for one in tables.conditions.values():
         if job.number in one.jobs:
             facts = ConditionFacts(
-                condition_id=one.number, condition="quota", tester="t", parameters={},
-                since=_time(one.since_s), next_test_at=_time(one.next_s), n_jobs=len(one.jobs),
-            )  # fmt: skip
+                condition_id=one.number,
+                condition="quota",
+                tester="t",
+                parameters={},
+                since=_time(one.since_s),
+                next_test_at=_time(one.next_s),
+                n_jobs=len(one.jobs),
+            )
             return BlockedFacts(attempt=job.attempt, next_at=facts.next_test_at, condition=facts)
     if job.opens_s is None:
         return None
@@ -94,9 +103,12 @@ def _limit(job: Job, user: User) -> LimitFacts | None:
 
 def _gate(gate: Gate, job: Job) -> GateFacts:
     return GateFacts(
-        kind="max_running", key=gate.name, max_places=gate.most, n_taken=gate.n_taken,
+        kind="max_running",
+        key=gate.name,
+        max_places=gate.most,
+        n_taken=gate.n_taken,
         cost=job.places,
-    )  # fmt: skip
+    )
 
 
 def _pool(job: Job, tables: Tables, pool: Pool) -> PoolFacts:
@@ -105,16 +117,22 @@ def _pool(job: Job, tables: Tables, pool: Pool) -> PoolFacts:
     large = [one for one in living if one.cpu_m >= job.cpu_m]
     coming = [one for one in rows if one.state == "creating"]
     growth = GrowthFacts(
-        machines=len(rows), max_workers=pool.max_workers, has_room=len(rows) < pool.max_workers,
+        machines=len(rows),
+        max_workers=pool.max_workers,
+        has_room=len(rows) < pool.max_workers,
         coming=ComingMachine(coming[0].name, _time(coming[0].since_s)) if coming else None,
-    )  # fmt: skip
+    )
     return PoolFacts(
-        pool=pool.name, workers=len(living), serving=len(living), large=len(large),
+        pool=pool.name,
+        workers=len(living),
+        serving=len(living),
+        large=len(large),
         active=sum(one.takes for one in large),
         stopped=tuple(StoppedWorker(one.name, one.state) for one in large if not one.takes),
-        free=_has_room(job, tables), growth=growth,
+        free=_has_room(job, tables),
+        growth=growth,
         cpu=max((one.cpu_m / 1000 for one in living), default=None),
         cpu_active=sum(one.cpu_m for one in large if one.takes) / 1000,
         running=job.user.running_m / 1000,
         ahead=any(one.load < job.user.load and one.ready for one in tables.users),
-    )  # fmt: skip
+    )

@@ -43,9 +43,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 progress.step(f"asleep, round {number}")
                 slept_s.append(await _run(client, [_SLEEP], sleepers))
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"sleepers": sleepers, "empty": empty, "rounds": rounds},
-            )  # fmt: skip
+            )
     rate = median_rate(rates)
     return document_of(
         Headline("jobs/s", rate, GOAL, ratio_of(rate, GOAL)),

@@ -48,17 +48,20 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     progress.step(f"sbatch, round {number}")
                     of_sbatch.append(await _by_sbatch(site, jobs))
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "rounds": rounds, "cpus": site.cpus},
-            )  # fmt: skip
+            )
     queued, ended = [
         [median_rate([jobs / one[n] for one in both]) for both in (of_weft, of_sbatch)]
         for n in (0, 1)
     ]
     figures: Mapping[str, Any] = {
-        "queued_per_s": queued[0], "sbatch_queued_per_s": queued[1],
+        "queued_per_s": queued[0],
+        "sbatch_queued_per_s": queued[1],
         "queued_ratio": ratio_of(*queued),
-    }  # fmt: skip
+    }
     return document_of(
         Headline("jobs/s", ended[0], ended[1], ratio_of(*ended)), figures, conditions
     )

@@ -49,9 +49,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         port = str(free.getsockname()[1])
         free.close()
         own = {
-            "WEFT_SLURM_CONF": str(site.conf), "WEFT_SLURM_DIRECTORY": str(home.path / "shared"),
-            "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}", "WEFT_AUTOSCALE_S": "1",
-        }  # fmt: skip
+            "WEFT_SLURM_CONF": str(site.conf),
+            "WEFT_SLURM_DIRECTORY": str(home.path / "shared"),
+            "WEFT_SLURM_CONNECT": f"http://127.0.0.1:{port}",
+            "WEFT_AUTOSCALE_S": "1",
+        }
         async with running_weft(home, port=port, **own), client_of(home) as client:
             await _set_up(home)
             progress.step("a linked worker")
@@ -63,9 +65,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             srun = await _by_srun(site, n_srun)
             await _until_gone(home)
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "srun": n_srun, "cores": CORES},
-            )  # fmt: skip
+            )
     return document_of(
         Headline("jobs/s", round(pilot), round(linked), ratio_of(pilot, linked)),
         {"srun_per_s": round(srun, 1), "srun_ratio": ratio_of(pilot, srun)},

@@ -52,9 +52,11 @@ def slurm_site() -> Iterator[SlurmSite]:
     words = {"NODES": str(_NODES), "CPUS": str(_CPUS), "MEMORY_MB": "16000"}
     try:
         begun = subprocess.run(
-            [_SCRIPT, "start", directory, _PORT], check=False, capture_output=True,
+            [_SCRIPT, "start", directory, _PORT],
+            check=False,
+            capture_output=True,
             env={**os.environ, **words},
-        )  # fmt: skip
+        )
         if begun.returncode:
             raise BenchFailed(f"there is no Slurm: {begun.stderr.decode()[-300:]}")
         yield SlurmSite(directory)

@@ -35,8 +35,14 @@ WARM_UP = 1 / 3
 """The share of the samples that is left out: caches and pools fill."""
 GROWS = 0.05
 """Per hour, of the mean: less is flat."""
-PARTS = {"api": "weft.run.api", "driver": "weft.run.driver", "worker": "weft.run.worker",
-         "up": "weft.run.up", "spawner": "spawner", "postgres": "postgres"}  # fmt: skip
+PARTS = {
+    "api": "weft.run.api",
+    "driver": "weft.run.driver",
+    "worker": "weft.run.worker",
+    "up": "weft.run.up",
+    "spawner": "spawner",
+    "postgres": "postgres",
+}
 MB = 1_000_000
 
 Sample = Mapping[str, float]
@@ -80,9 +86,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     progress.step(f"{window_s * number / SAMPLES:.0f} of {window_s:.0f} s")
                     due = begun + window_s * number / SAMPLES
                     await asyncio.wait(
-                        feeders, timeout=max(0.0, due - time.monotonic()),
+                        feeders,
+                        timeout=max(0.0, due - time.monotonic()),
                         return_when=asyncio.FIRST_EXCEPTION,
-                    )  # fmt: skip
+                    )
                     for feeder in feeders:
                         if feeder.done():
                             feeder.result()
@@ -112,8 +119,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             "grows": growing,
             "slopes": {
                 name: {
-                    "first": round(slope.first, 2), "last": round(slope.last, 2),
-                    "per_hour": round(slope.per_hour, 2), "error": round(slope.error, 2),
+                    "first": round(slope.first, 2),
+                    "last": round(slope.last, 2),
+                    "per_hour": round(slope.per_hour, 2),
+                    "error": round(slope.error, 2),
                     "verdict": slope.verdict,
                 }
                 for name, slope in slopes.items()
@@ -121,7 +130,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             "audit_findings": findings,
         },
         conditions,
-    )  # fmt: skip
+    )
 
 
 async def _feed(client: Api, jobs: int, ends: list[float]) -> None:

@@ -48,8 +48,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         settings = {"WEFT_INPUT_PRIVATE_HOSTS": _PRIVATE, "WEFT_STAGING_FILES_MAX": f"{AT_ONCE}"}
         async with (
-            _serving() as url, running_weft(home, **settings) as up_pid, client_of(home) as client,
-        ):  # fmt: skip
+            _serving() as url,
+            running_weft(home, **settings) as up_pid,
+            client_of(home) as client,
+        ):
             await _by_weft(client, url, WARM_UP)
             before, sent = use_by_role(home, up_pid)["worker"].rss_mb, await _counts(url)
             n_fetched = 0
@@ -62,9 +64,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 sent = await _counts(url)
             after = use_by_role(home, up_pid)["worker"].rss_mb
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={"jobs": jobs, "rounds": rounds, "common_bytes": COMMON_BYTES},
-            )  # fmt: skip
+            )
     weft, curl = (round(median(rates[of]), 1) for of in ("weft", "curl"))
     return document_of(
         Headline("jobs/s", weft, curl, ratio_of(weft, curl)),
@@ -104,9 +108,13 @@ async def _by_curl(directory: Path, url: str, count: int) -> float:
     await asyncio.to_thread(directory.mkdir, exist_ok=True)
     begun = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        "/bin/sh", "-c", f'seq {count} | xargs -P{AT_ONCE} -n1 sh -c "$0" sh "$1" "$2"',
-        _CURL, str(directory), url,
-    )  # fmt: skip
+        "/bin/sh",
+        "-c",
+        f'seq {count} | xargs -P{AT_ONCE} -n1 sh -c "$0" sh "$1" "$2"',
+        _CURL,
+        str(directory),
+        url,
+    )
     if await process.wait():
         raise BenchFailed("curl failed")
     return time.perf_counter() - begun
@@ -116,9 +124,13 @@ async def _by_curl(directory: Path, url: str, count: int) -> float:
 async def _serving() -> AsyncIterator[str]:
     """Give the address of a server in a process of its own."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "benches.file_server",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        sys.executable,
+        "-P",
+        "-m",
+        "benches.file_server",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -30,9 +30,17 @@ core = { ready = "ready", started = "running", done = "success", broken = ["fail
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return changes per second of both sides."""
     return await measure_sides(
-        plan, progress, _fill, jobs=JOBS, rounds=ROUNDS, goal=GOAL,
-        words=("statuses", "the core alone"), reference="core", unit="changes/s", of_job=CHANGES,
-    )  # fmt: skip
+        plan,
+        progress,
+        _fill,
+        jobs=JOBS,
+        rounds=ROUNDS,
+        goal=GOAL,
+        words=("statuses", "the core alone"),
+        reference="core",
+        unit="changes/s",
+        of_job=CHANGES,
+    )
 
 
 async def _fill(filler: Filler, has_statuses: bool, count: int) -> None:  # noqa: FBT001 (as `Fill`)

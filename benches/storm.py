@@ -146,8 +146,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await users.work("warm-up", WARM_UP_S)
                 done = await _all_windows(users, orders, rounds, window_s, progress)
             sizes = {
-                "rounds": rounds, "window_s": window_s, "users": USERS, "limit_per_s": LIMIT_PER_S
-            }  # fmt: skip
+                "rounds": rounds,
+                "window_s": window_s,
+                "users": USERS,
+                "limit_per_s": LIMIT_PER_S,
+            }
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
@@ -257,9 +260,14 @@ async def _work_beside(users: _Users, kind: str, order: StormOrder, window_s: fl
     its first refusal on: a token that was silent may send the requests of ten seconds at once.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "benches.stormer", stdin=PIPE, stdout=PIPE,
+        sys.executable,
+        "-P",
+        "-m",
+        "benches.stormer",
+        stdin=PIPE,
+        stdout=PIPE,
         start_new_session=True,
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -116,8 +116,13 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await site.submit_one()
         progress.step(f"a request of {tenants * USERS:,} users")
         memory = await _ask_as_everybody(many)
-        sizes = {"tenants": tenants, "users": tenants * USERS, "jobs": jobs, "rounds": rounds,
-                 "submissions": submissions}  # fmt: skip
+        sizes = {
+            "tenants": tenants,
+            "users": tenants * USERS,
+            "jobs": jobs,
+            "rounds": rounds,
+            "submissions": submissions,
+        }
         admin = many.home.secrets()["admin"]
         conditions = await conditions_of(admin, many.home.path, load_before=load, sizes=sizes)
     weft, reference = many.figures(), one.figures()

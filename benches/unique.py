@@ -54,9 +54,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                             await _submit(filler, f"new-{number}-{n}" if has_key else None)
                         rates[has_key].append(SUBMISSIONS / (time.perf_counter() - begun))
             conditions = await conditions_of(
-                logins["admin"], home.path, load_before=load,
+                logins["admin"],
+                home.path,
+                load_before=load,
                 sizes={"keys": keys, "rounds": rounds, "submissions": SUBMISSIONS},
-            )  # fmt: skip
+            )
     with_key, without = (median_rate(rates[has_key]) for has_key in (True, False))
     return document_of(
         Headline("submissions/s", with_key, without, ratio_of(with_key, without)),

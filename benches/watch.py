@@ -111,10 +111,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 async def _watch(path: Path, attempts: int, progress: BenchProgress) -> Mapping[str, Any]:
     stub, settings = _Stub(), SlurmSettings()
     engine = SlurmEngine(
-        SlurmCommands(stub, settings), SharedFiles(path / "shared"), settings,
+        SlurmCommands(stub, settings),
+        SharedFiles(path / "shared"),
+        settings,
         ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10),
         tag="bench",
-    )  # fmt: skip
+    )
     runner = RemoteRunner(engine, Handles(path / "state"), FileLogWriter(path / "logs"), "bench")
     await runner.adopt()
     spec = JobSpec(command=("true",), executor="slurm")
@@ -149,11 +151,15 @@ async def _watch(path: Path, attempts: int, progress: BenchProgress) -> Mapping[
         await following
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     return {
-        "calls_per_s": round(calls_per_s, 2), "end_seen_s": round(seen_s, 2),
-        "look_s": settings.slurm_look_s, "memory_bytes": peak, "cores": round(cores, 2),
-        "given_s": round(given_s, 1), "submissions": len(stub.arrays),
+        "calls_per_s": round(calls_per_s, 2),
+        "end_seen_s": round(seen_s, 2),
+        "look_s": settings.slurm_look_s,
+        "memory_bytes": peak,
+        "cores": round(cores, 2),
+        "given_s": round(given_s, 1),
+        "submissions": len(stub.arrays),
         "stored_bytes": sum(file.stat().st_size for file in (path / "logs").rglob("*.*")),
-    }  # fmt: skip
+    }
 
 
 def _append(files: Sequence[Path]) -> None:

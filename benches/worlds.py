@@ -160,10 +160,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                         progress.step(f"{name} by {side}, round {number}")
                         measured.append(await _rate(world, side, home.path, plan))
             conditions = await conditions_of(
-                home.secrets()["admin"], home.path, load_before=load,
+                home.secrets()["admin"],
+                home.path,
+                load_before=load,
                 sizes={name: plan.jobs_of(world.count) for name, world in wanted.items()}
                 | {"rounds": rounds, "at_once": AT_ONCE},
-            )  # fmt: skip
+            )
     figures = {name: _figures(WORLDS[name], sides) for name, sides in rates.items()}
     least = min(figures.values(), key=lambda one: float(one["ratio"]) / float(one["goal"]))
     return document_of(
@@ -188,10 +190,17 @@ async def _rate(world: World, side: str, home: Path, plan: BenchPlan) -> float:
     own = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
     own |= {"WEFT_HOME": str(home), "PATH": f"{programs}:{own['PATH']}"}
     process = await asyncio.create_subprocess_exec(
-        programs / "python", "-c", _HEAD + world.program, side, str(count), str(AT_ONCE),
-        cwd=home, env=own,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        programs / "python",
+        "-c",
+        _HEAD + world.program,
+        side,
+        str(count),
+        str(AT_ONCE),
+        cwd=home,
+        env=own,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
     out, errors = await process.communicate()
     if process.returncode:
         raise BenchFailed(f"{world.tool} failed", detail=errors.decode()[-1000:])

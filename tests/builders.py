@@ -14,7 +14,7 @@ from weft.ports.store import (
     NewGroup,
     Shape,
     StartReport,
-)  # fmt: skip
+)
 from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
 T = TypeVar("T")
@@ -28,15 +28,23 @@ def _column(value: T | Sequence[T]) -> list[T]:
 
 
 def job_rows(
-    n_jobs: int = 1, *, first_job: int = 1, parents: Mapping[int, Iterable[int]] | None = None,
-    group: int | Sequence[int] = 0, priority: int | Sequence[int] = 0,
-    always_run: bool | Sequence[bool] = False, max_attempts: int | Sequence[int] = 1,
-    retry_on: Iterable[Reason] = (), shapes: Sequence[Shape] = (Shape(),),
-    shape_index: int | Sequence[int] = 0, names: Mapping[int, str] | None = None,
+    n_jobs: int = 1,
+    *,
+    first_job: int = 1,
+    parents: Mapping[int, Iterable[int]] | None = None,
+    group: int | Sequence[int] = 0,
+    priority: int | Sequence[int] = 0,
+    always_run: bool | Sequence[bool] = False,
+    max_attempts: int | Sequence[int] = 1,
+    retry_on: Iterable[Reason] = (),
+    shapes: Sequence[Shape] = (Shape(),),
+    shape_index: int | Sequence[int] = 0,
+    names: Mapping[int, str] | None = None,
     sets: Mapping[int, tuple[int, ...]] | None = None,
-    on_end: Collection[tuple[int, int]] = (), on_start: Collection[tuple[int, int]] = (),
+    on_end: Collection[tuple[int, int]] = (),
+    on_start: Collection[tuple[int, int]] = (),
     shares: Mapping[tuple[int, int], int] | None = None,
-) -> JobRows:  # fmt: skip
+) -> JobRows:
     """Return a bunch of no-ops in one chunk. `parents`, `names` and `sets` are by job number;
     `on_end` has the pairs of a child and a parent whose end is enough, `on_start` of its start;
     `shares` by such pairs the percentage of the parents that must succeed.
@@ -109,17 +117,33 @@ async def run_long_enough() -> None:
 
 
 def end_report(
-    claimed: Claimed, reason: Reason | None = None, *, start_age_us: int | None = 1000,
-    end_age_us: int = 0, exit_code: int | None = None, message: str = "",
+    claimed: Claimed,
+    reason: Reason | None = None,
+    *,
+    start_age_us: int | None = 1000,
+    end_age_us: int = 0,
+    exit_code: int | None = None,
+    message: str = "",
     signal: int | None = None,
-) -> EndReport:  # fmt: skip
+) -> EndReport:
     """Return the report that an attempt ended: with success, unless a reason is given."""
     return EndReport(
-        batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt,
-        start_age_us=start_age_us, end_age_us=end_age_us, reason=reason, exit_code=exit_code,
-        signal=signal, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=0, stderr_bytes=0,
-        truncated=False, location=None, message=message,
-    )  # fmt: skip
+        batch_id=claimed.batch_id,
+        job_id=claimed.job_id,
+        attempt=claimed.attempt,
+        start_age_us=start_age_us,
+        end_age_us=end_age_us,
+        reason=reason,
+        exit_code=exit_code,
+        signal=signal,
+        cpu_ms=1,
+        memory_peak_bytes=1,
+        stdout_bytes=0,
+        stderr_bytes=0,
+        truncated=False,
+        location=None,
+        message=message,
+    )
 
 
 def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
@@ -130,9 +154,11 @@ def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
 
 
 def array_rows(
-    *counts: int | None, first: int = 1, edges: dict[int, list[range]] | None = None,
+    *counts: int | None,
+    first: int = 1,
+    edges: dict[int, list[range]] | None = None,
     **columns: object,
-) -> JobRows:  # fmt: skip
+) -> JobRows:
     """Return a bunch of entries: `None` is an ordinary job, a number an array.
 
     `edges`: parents by the first job of an entry.
@@ -160,7 +186,7 @@ def array_rows(
         )
         for at, count in zip(firsts, counts, strict=True)
         if count is not None
-    ]  # fmt: skip
+    ]
     for child, parents in (edges or {}).items():
         for parent in parents:
             rows.edge_child.append(child)

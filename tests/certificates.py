@@ -44,9 +44,11 @@ class Pair:
 
 
 def certificate(
-    *names: str, issuer: Pair | None = None, begins_in: timedelta = -2 * DAY,
+    *names: str,
+    issuer: Pair | None = None,
+    begins_in: timedelta = -2 * DAY,
     ends_in: timedelta = DAY,
-) -> Pair:  # fmt: skip
+) -> Pair:
     """Return one for these hosts; without any: an authority. `issuer`: None: it signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0] if names else "ca")])
@@ -75,10 +77,16 @@ def certificate(
 
 
 _SIGNS = x509.KeyUsage(
-    digital_signature=False, content_commitment=False, key_encipherment=False,
-    data_encipherment=False, key_agreement=False, key_cert_sign=True, crl_sign=True,
-    encipher_only=False, decipher_only=False,
-)  # fmt: skip
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def _name(text: str) -> x509.GeneralName:

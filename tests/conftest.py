@@ -75,9 +75,14 @@ TEMPLATE = "weft_template"
 # Each connection is a process that maps all shared buffers; hundreds of tests need few of them.
 # Each client derives a key from its password, thousands of times, unless one time is enough.
 FAST = (
-    "fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on",
-    "shared_buffers=64MB", "scram_iterations=1", "autovacuum=off",
-)  # fmt: skip
+    "fsync=off",
+    "full_page_writes=off",
+    "max_connections=100",
+    "log_lock_waits=on",
+    "shared_buffers=64MB",
+    "scram_iterations=1",
+    "autovacuum=off",
+)
 
 # What was started in the background, or by nohup, ignores these, and so would all it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -106,10 +111,17 @@ Result = TypeVar("Result")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a developer ask which test of a file left what the audit at its end found."""
-    parser.addoption("--audit", choices=("file", "each"), default="file", help="audit tests of "
-                     "the store at the end of their file, or each (slower)")  # fmt: skip
-    parser.addoption("--no-empty-stage", action="store_true",
-                     help="fail where every test was skipped: nothing was tested")  # fmt: skip
+    parser.addoption(
+        "--audit",
+        choices=("file", "each"),
+        default="file",
+        help="audit tests of the store at the end of their file, or each (slower)",
+    )
+    parser.addoption(
+        "--no-empty-stage",
+        action="store_true",
+        help="fail where every test was skipped: nothing was tested",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,10 +6,17 @@ from weft.core.states import JobState, Reason
 # that the job failed.
 SYSTEM_REASONS = frozenset(
     {
-        Reason.TIMEOUT, Reason.OOM, Reason.DISK, Reason.NO_PROGRAM, Reason.NO_IMAGE,
-        Reason.BAD_SPEC, Reason.LOG_LIMIT, Reason.SYSTEM, Reason.DEADLINE,
+        Reason.TIMEOUT,
+        Reason.OOM,
+        Reason.DISK,
+        Reason.NO_PROGRAM,
+        Reason.NO_IMAGE,
+        Reason.BAD_SPEC,
+        Reason.LOG_LIMIT,
+        Reason.SYSTEM,
+        Reason.DEADLINE,
     }
-)  # fmt: skip
+)
 
 
 def state_of_end(reason: Reason | None) -> JobState:

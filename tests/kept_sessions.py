@@ -36,8 +36,11 @@ class KeptSessions:
         return self.make_pool(dsn, connect=connect, connection_class=_Session, **options)
 
     async def _connect(
-        self, init: Callable[[asyncpg.Connection], Awaitable[None]], dsn: str, **options: Any  # noqa: ANN401 (as above)
-    ) -> asyncpg.Connection:  # fmt: skip
+        self,
+        init: Callable[[asyncpg.Connection], Awaitable[None]],
+        dsn: str,
+        **options: Any,  # noqa: ANN401 (as above)
+    ) -> asyncpg.Connection:
         kind = (init, dsn, options.get("command_timeout"), str(options.get("server_settings")))
         idle = self._idle[kind]
         while idle:

@@ -14,9 +14,12 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[1]
 _KEPT = _ROOT / ".tools" / "test-data"
 _PARTS = (
-    "src/weft/sql/**/*.*", "src/weft/extensions/**/*.sql", "src/weft/store/**/*.*",
-    "tests/conftest.py", "tests/kept_template.py",
-)  # fmt: skip
+    "src/weft/sql/**/*.*",
+    "src/weft/extensions/**/*.sql",
+    "src/weft/store/**/*.*",
+    "tests/conftest.py",
+    "tests/kept_template.py",
+)
 """What says how the data is made."""
 
 

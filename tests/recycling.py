@@ -12,11 +12,31 @@ import asyncpg
 
 GROWTH_MAX_BYTES = 8 << 20
 _CATALOGS = (
-    "pg_proc", "pg_class", "pg_attribute", "pg_attrdef", "pg_constraint", "pg_trigger", "pg_index",
-    "pg_namespace", "pg_default_acl", "pg_extension", "pg_statistic", "pg_statistic_ext",
-    "pg_rewrite", "pg_type", "pg_policy", "pg_description", "pg_collation", "pg_cast", "pg_enum",
-    "pg_operator", "pg_event_trigger", "pg_publication", "pg_largeobject_metadata", "pg_inherits",
-)  # fmt: skip
+    "pg_proc",
+    "pg_class",
+    "pg_attribute",
+    "pg_attrdef",
+    "pg_constraint",
+    "pg_trigger",
+    "pg_index",
+    "pg_namespace",
+    "pg_default_acl",
+    "pg_extension",
+    "pg_statistic",
+    "pg_statistic_ext",
+    "pg_rewrite",
+    "pg_type",
+    "pg_policy",
+    "pg_description",
+    "pg_collation",
+    "pg_cast",
+    "pg_enum",
+    "pg_operator",
+    "pg_event_trigger",
+    "pg_publication",
+    "pg_largeobject_metadata",
+    "pg_inherits",
+)
 _NEWEST = "age('3'::xid) - nullif(min(age(xmin)), 2147483647)"
 """The last transaction that made a row, without a text for each; rows of initdb have no age."""
 _SHAPE = (

@@ -86,20 +86,33 @@ OBJECT_CALLS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "JobCalls": (
         {"batch_id": "batch_id", "job_id": "job_id"},
         {
-            "why": "why_job", "signal": "signal_job", "message": "message_job",
-            "extend": "extend_job", "hold": "hold_job", "release": "release_job",
-            "share": "share_job", "unshare": "unshare_job",
-            "list_permissions": "list_job_permissions", "children": "list_children",
-            "parents": "list_parents", "attempts": "list_attempts", "history": "job_history",
+            "why": "why_job",
+            "signal": "signal_job",
+            "message": "message_job",
+            "extend": "extend_job",
+            "hold": "hold_job",
+            "release": "release_job",
+            "share": "share_job",
+            "unshare": "unshare_job",
+            "list_permissions": "list_job_permissions",
+            "children": "list_children",
+            "parents": "list_parents",
+            "attempts": "list_attempts",
+            "history": "job_history",
             "notes": "list_notes",
         },
     ),
     "BatchCalls": (
         {"batch_id": "_batch_id"},
         {
-            "get_timeline": "get_timeline", "hold": "hold_batch", "release": "release_batch",
-            "hide": "hide_batch", "unhide": "unhide_batch", "share": "share_batch",
-            "unshare": "unshare_batch", "list_permissions": "list_permissions",
+            "get_timeline": "get_timeline",
+            "hold": "hold_batch",
+            "release": "release_batch",
+            "hide": "hide_batch",
+            "unhide": "unhide_batch",
+            "share": "share_batch",
+            "unshare": "unshare_batch",
+            "list_permissions": "list_permissions",
             "list_job_groups": "list_groups",
         },
     ),
@@ -107,7 +120,7 @@ OBJECT_CALLS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         {"batch_id": "_batch_id", "group": "_group_id"},
         {"hold": "hold_group", "release": "release_group"},
     ),
-}  # fmt: skip
+}
 """Of the classes of objects: which attributes are ids in paths, and calls by their methods."""
 OBJECT_DEFAULTS = {"permission": '"read"'}
 OWN = {"wait", "close", "submit"}
@@ -180,8 +193,11 @@ def _formatted(text: str) -> str:
         name = str(FOLDER / "module.py")
         text = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", name, "-"],
-            input=text, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
     return text
 
 
@@ -309,9 +325,14 @@ def _waiting(call: Call) -> str:
 
 
 def _method(
-    call: Call, start: str, answer: str, body: str, *, name: str = "",
+    call: Call,
+    start: str,
+    answer: str,
+    body: str,
+    *,
+    name: str = "",
     pairs: Sequence[tuple[Parameter, bool]] | None = None,
-) -> str:  # fmt: skip
+) -> str:
     words, pairs = ["self"], [*_parameters(call)] if pairs is None else pairs
     for one, is_placed in sorted(pairs, key=lambda pair: not pair[1]):
         if not is_placed and "*" not in words:

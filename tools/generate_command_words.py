@@ -29,18 +29,33 @@ if TYPE_CHECKING:
     from cyclopts.argument import Argument
 
 LIVE_ARGUMENTS: Mapping[str, str] = {
-    **dict.fromkeys(sorted(TARGETS), "batches"), "condition": "conditions",
-    "schedule": "schedules", "project": "projects", "token": "tokens",
-    "session_id": "sessions", "operation_id": "operations",
-}  # fmt: skip
+    **dict.fromkeys(sorted(TARGETS), "batches"),
+    "condition": "conditions",
+    "schedule": "schedules",
+    "project": "projects",
+    "token": "tokens",
+    "session_id": "sessions",
+    "operation_id": "operations",
+}
 """What the server knows, by the name of an argument or an option."""
 LIVE_OPTIONS: Mapping[str, str] = {
-    "--queue": "queues", "--billing-project": "projects", "--pool": "pools",
-    "--project": "projects", "--batch": "batches",
-    "--move-to": "queues", "--resume": "batches", "--user": "users", "--with": "users",
-    "--add": "users", "--remove": "users", "--tenant": "tenants", "--visit": "tenants",
-    "--secret": "secrets", "--secret-file": "secrets", "--machine": "flavours",
-}  # fmt: skip
+    "--queue": "queues",
+    "--billing-project": "projects",
+    "--pool": "pools",
+    "--project": "projects",
+    "--batch": "batches",
+    "--move-to": "queues",
+    "--resume": "batches",
+    "--user": "users",
+    "--with": "users",
+    "--add": "users",
+    "--remove": "users",
+    "--tenant": "tenants",
+    "--visit": "tenants",
+    "--secret": "secrets",
+    "--secret-file": "secrets",
+    "--machine": "flavours",
+}
 LIVE_OPTIONS_OF: Mapping[tuple[str, str], str] = {
     **{(path, "--batches"): "@queries" for path in ("hold", "release", "cancel", "retry")},
     ("login", "--tenant"): ANY,
@@ -50,10 +65,16 @@ LIVE_OPTIONS_OF: Mapping[tuple[str, str], str] = {
 the price of a flavour stands behind its name.
 """
 LIVE_NAMES: Mapping[str, str] = {
-    "queue": "queues", "pool": "pools", "worker": "workers", "billing project": "projects",
-    "query rm": "queries", "licence": "licences", "secret": "secrets", "user": "users",
+    "queue": "queues",
+    "pool": "pools",
+    "worker": "workers",
+    "billing project": "projects",
+    "query rm": "queries",
+    "licence": "licences",
+    "secret": "secrets",
+    "user": "users",
     "tenant": "tenants",
-}  # fmt: skip
+}
 """What the argument `name` of commands that begin with these words is."""
 NEW_NAMES = ("billing project create", "tenant create", "user add")
 """Commands whose name is a new one."""
@@ -64,7 +85,7 @@ WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
     ("bench", "name"): lambda: [*BENCHES],
     ("up", "--runner"): RUNNER_PLUGINS.names,
     ("worker", "--runner"): RUNNER_PLUGINS.names,
-}  # fmt: skip
+}
 """What is one of a few words, though it is any text to the command."""
 PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results", "plot"})
 """Arguments and options that are paths, though they are texts to the command."""

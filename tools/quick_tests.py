@@ -18,10 +18,13 @@ ROOT = Path(__file__).parents[1]
 NOT_SLOW = "not slow and not heavy and not fault and not engine and not world"
 ALL_SLOW = re.compile(r"^pytestmark = .*?\bmark\.(slow|heavy|fault|engine)\b", re.MULTILINE)
 SMOKE = (
-    "tests/api/test_process.py", "tests/cli/test_app.py", "tests/client/test_builder.py",
-    "tests/driver/test_black_holes.py", "tests/store/test_claims.py",
+    "tests/api/test_process.py",
+    "tests/cli/test_app.py",
+    "tests/client/test_builder.py",
+    "tests/driver/test_black_holes.py",
+    "tests/store/test_claims.py",
     "tests/worker/test_running.py",
-)  # fmt: skip
+)
 """Of the api, the command line, the client, the driver, the store and the worker."""
 FILES_MAX = 12
 """So many run within a minute; the nearest to the change come first."""
@@ -45,8 +48,9 @@ def touched_modules(changed: Iterable[str], depth: int) -> list[set[str]]:
     graph = grimp.build_graph("weft")
     names = {
         path.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        for path in changed if path.startswith("src/weft/")
-    }  # fmt: skip
+        for path in changed
+        if path.startswith("src/weft/")
+    }
     steps = [names & graph.modules]
     for _ in range(depth - 1):
         steps.append(
@@ -65,8 +69,9 @@ def touched_tests(changed: Iterable[str], depth: int) -> list[str]:
     quick = {path: text for path, text in texts.items() if not ALL_SLOW.search(text)}
     helpers = {
         path.removeprefix("tests/").removesuffix(".py").replace("/", ".")
-        for path in changed if path.startswith("tests/") and path.endswith(".py")
-    }  # fmt: skip
+        for path in changed
+        if path.startswith("tests/") and path.endswith(".py")
+    }
     functions = {Path(path).stem for path in changed if path.endswith(".sql")}
     first, *others = touched_modules(changed, depth)
     result = [path for path in changed if path in quick]

@@ -54,9 +54,11 @@ def dump_of(dsn: str) -> str:
     parts = urlsplit(dsn)
     done = subprocess.run(
         [_pg_dump(), "--schema-only", "--schema=weft", f"--dbname={_without_password(dsn)}"],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PGPASSWORD": parts.password or ""},
-    )  # fmt: skip
+    )
     return normalised(done.stdout)
 
 

@@ -75,11 +75,12 @@ def _lower(app: Sphinx) -> dict[str, list[str]]:
     """Return which pages stand below another one."""
     return {
         page: sorted(
-            name for name in app.env.found_docs
+            name
+            for name in app.env.found_docs
             if name != page and any(fnmatch(name, pattern) for pattern in patterns)
         )
         for page, patterns in app.config.site_below.items()
-    }  # fmt: skip
+    }
 
 
 def _docstrings(at: re.Match[str]) -> str:
@@ -151,7 +152,7 @@ def _all_pages(app: Sphinx) -> str:
     """
     tree = global_toctree_for_doc(
         app.env, "genindex", app.builder, tags=app.tags, maxdepth=-1, titles_only=True
-    )  # fmt: skip
+    )
     pages: str = get_navigation_tree(app.builder.render_partial(tree)["fragment"])
     return pages
 

@@ -168,11 +168,15 @@ class Side:
         own = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
         path = f"{Path(self._python).parent}:{own['PATH']}"
         return own | {
-            "PEER_DONE": str(self.done), "PEER_AT_ONCE": str(self._at_once), "PATH": path,
-            "PEER_SERVER": self._address, "PEER_DEAD_AFTER_S": str(self._dead_after_s),
-            "PYTHONPATH": str(ADAPTERS), "RAY_TMPDIR": str(self.place),
+            "PEER_DONE": str(self.done),
+            "PEER_AT_ONCE": str(self._at_once),
+            "PATH": path,
+            "PEER_SERVER": self._address,
+            "PEER_DEAD_AFTER_S": str(self._dead_after_s),
+            "PYTHONPATH": str(ADAPTERS),
+            "RAY_TMPDIR": str(self.place),
             "WEFT_HOME": str(self.place / "home"),
-        }  # fmt: skip
+        }
 
     def _begin(self, *words: str) -> "subprocess.Popen[bytes]":
         return self._spawn(words[0], [self._python, self._adapter, *words])
@@ -186,9 +190,14 @@ class Side:
     ) -> "subprocess.Popen[bytes]":
         with (self.place / "said").open("ab") as log:
             process = subprocess.Popen(
-                [*dying_with_parent(), *words], cwd=self.place, env=self.environment(),
-                stdin=stdin, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                [*dying_with_parent(), *words],
+                cwd=self.place,
+                env=self.environment(),
+                stdin=stdin,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         self._processes[name] = process
         return process
 
@@ -207,9 +216,12 @@ class Side:
     def _rabbitmq(self, *words: str) -> None:
         script, action, *rest = str(ROOT / "tests/servers/rabbitmq.sh"), *words
         done = subprocess.run(
-            [script, action, str(self.place), *rest], check=False, capture_output=True, text=True,
+            [script, action, str(self.place), *rest],
+            check=False,
+            capture_output=True,
+            text=True,
             timeout=START_S,
-        )  # fmt: skip
+        )
         if done.returncode:
             raise BenchFailed("RabbitMQ could not start", detail=done.stderr[-500:])
 

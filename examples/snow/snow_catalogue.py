@@ -78,15 +78,17 @@ def write_scenes(directory: Path) -> list[dict[str, Any]]:
         else:
             green, infrared = bands(scene, n)
             np.savez_compressed(path, green=green, infrared=infrared)
-        items.append({
-            "key": name,
-            "tile": scene.tile,
-            "measured": f"{scene.day}T10:13:47Z",
-            "published": (now - timedelta(minutes=len(SCENES) - n)).isoformat(),
-            "cloud": round(100 * scene.clouds),
-            "needs_mirror": scene.needs_mirror,
-            "path": str(path),
-        })  # fmt: skip
+        items.append(
+            {
+                "key": name,
+                "tile": scene.tile,
+                "measured": f"{scene.day}T10:13:47Z",
+                "published": (now - timedelta(minutes=len(SCENES) - n)).isoformat(),
+                "cloud": round(100 * scene.clouds),
+                "needs_mirror": scene.needs_mirror,
+                "path": str(path),
+            }
+        )
     return items
 
 

@@ -67,9 +67,13 @@ class Weft:
 
     def _run(self, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "weft.cli", *arguments], env=self._environment, check=False,
-            capture_output=True, text=True, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-m", "weft.cli", *arguments],
+            env=self._environment,
+            check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
 
     @contextlib.contextmanager
     def up(self) -> Iterator[None]:

@@ -51,15 +51,22 @@ def make_pipeline(directory: Path) -> dict[str, Any]:
     place = str(directory)
     merges = [
         _job(
-            f"merge:{number}", "/merge", "merge.py", str(number), place,
+            f"merge:{number}",
+            "/merge",
+            "merge.py",
+            str(number),
+            place,
             parents=[f"measure:{part}" for part in parts_of(number)],
         )
         for number in range(MERGES)
-    ]  # fmt: skip
+    ]
     report = _job(
-        "report", "/report", "report.py", place,
+        "report",
+        "/report",
+        "report.py",
+        place,
         parents=[f"merge:{number}" for number in range(MERGES)],
-    )  # fmt: skip
+    )
     return {
         "name": "stdlib",
         "attributes": {"example": "stdlib"},

@@ -25,10 +25,23 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 __all__ = [
-    "Batch", "BatchBuilder", "Blocked", "Client", "Executor", "GroupBuilder", "Job",
-    "JobGroup", "JobKeywords", "JobTree", "JobTreeBuilder", "WeftError", "__version__",
-    "aio", "note", "progress",
-]  # fmt: skip
+    "Batch",
+    "BatchBuilder",
+    "Blocked",
+    "Client",
+    "Executor",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobKeywords",
+    "JobTree",
+    "JobTreeBuilder",
+    "WeftError",
+    "__version__",
+    "aio",
+    "note",
+    "progress",
+]
 __version__ = "0.1.0"
 
 

@@ -12,6 +12,12 @@ from weft.client.aio import (
 )
 
 __all__ = [
-    "Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
     "JobTreeBuilder",
-]  # fmt: skip
+]

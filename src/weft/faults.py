@@ -15,10 +15,18 @@ from random import Random
 from typing import Final
 
 POINTS: Final = (
-    "agent.after_claim", "agent.after_pack", "agent.after_report", "agent.after_usage",
-    "agent.before_report", "api.after_commit", "driver.after_callback", "driver.after_fold",
-    "driver.after_message", "migrate.after_step", "spawner.after_start",
-)  # fmt: skip
+    "agent.after_claim",
+    "agent.after_pack",
+    "agent.after_report",
+    "agent.after_usage",
+    "agent.before_report",
+    "api.after_commit",
+    "driver.after_callback",
+    "driver.after_fold",
+    "driver.after_message",
+    "migrate.after_step",
+    "spawner.after_start",
+)
 DELAY_S: Final = 2.0
 LATEST: Final = 5
 _ENTRIES: Final = [one.partition("=") for one in os.environ.get("WEFT_FAULTS", "").split(",")]

@@ -10,19 +10,39 @@ from api.live import TOKEN
 from weft.client.aio import Client
 
 APP = {
-    "name": "any", "version": "1", "templatePath": "wrapper.sh", "executionSystem": "default",
+    "name": "any",
+    "version": "1",
+    "templatePath": "wrapper.sh",
+    "executionSystem": "default",
     "inputs": [{"id": "data", "value": {"validator": "[a-z/:.]+"}}],
-    "parameters": [{"id": "say", "value": {"validator": "[a-z]+"}}, {"id": "n", "value": {
-        "type": "number"}}],
-}  # fmt: skip
+    "parameters": [
+        {"id": "say", "value": {"validator": "[a-z]+"}},
+        {"id": "n", "value": {"type": "number"}},
+    ],
+}
 FULL = {
-    "name": "n", "appId": "any-1", "batchQueue": "default", "nodeCount": 1,
-    "processorsOnEachNode": 1, "memoryPerNode": "1GB", "maxRunTime": "01:00:00", "archive": True,
-    "archiveOnAppError": True, "archiveSystem": "weft", "archivePath": "${JOB_TENANT}/${JOB_NAME}",
-    "inputs": {"data": "http://a.example/x"}, "parameters": {"say": "x", "n": 3},
-    "notifications": [{"url": "http://a.example/${JOB_ID}", "event": "*", "persistent": False,
-                       "policy": {"retryStrategy": "DELAYED", "retryLimit": 3}}],
-}  # fmt: skip
+    "name": "n",
+    "appId": "any-1",
+    "batchQueue": "default",
+    "nodeCount": 1,
+    "processorsOnEachNode": 1,
+    "memoryPerNode": "1GB",
+    "maxRunTime": "01:00:00",
+    "archive": True,
+    "archiveOnAppError": True,
+    "archiveSystem": "weft",
+    "archivePath": "${JOB_TENANT}/${JOB_NAME}",
+    "inputs": {"data": "http://a.example/x"},
+    "parameters": {"say": "x", "n": 3},
+    "notifications": [
+        {
+            "url": "http://a.example/${JOB_ID}",
+            "event": "*",
+            "persistent": False,
+            "policy": {"retryStrategy": "DELAYED", "retryLimit": 3},
+        }
+    ],
+}
 
 
 async def submitted(http: httpx.AsyncClient) -> str:

@@ -85,6 +85,11 @@ async def ask_products(ask: Ask, worker: LiveWorker) -> None:
 
 
 async def ask_imports(ask: Ask) -> None:
-    job = {"id": "1", "user": "tester", "created_at": "2024-05-01T10:00:00Z",
-           "ended_at": "2024-05-01T10:00:00Z", "document": {}}  # fmt: skip
+    job = {
+        "id": "1",
+        "user": "tester",
+        "created_at": "2024-05-01T10:00:00Z",
+        "ended_at": "2024-05-01T10:00:00Z",
+        "document": {},
+    }
     await ask("POST", "/v1/imports", body={"door": "line", "jobs": [job]})

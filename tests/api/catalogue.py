@@ -102,24 +102,57 @@ class Catalogue:
             ]
             for table, columns in self.tables.items()
             if "tenant_id" in columns
-        } | {"worker": [{"name": tenant.ids["w"], "pool": one} for one in
-                        (tenant.ids["pools/{p}"], "default")]}  # fmt: skip
+        } | {
+            "worker": [
+                {"name": tenant.ids["w"], "pool": one}
+                for one in (tenant.ids["pools/{p}"], "default")
+            ]
+        }
 
 
 FILTERS = ("of_", "after", "before", "since", "as_of", "within_group", "cause_id")
 """What begins so may be NULL."""
 SYNONYMS = {
-    "after": "batch_id", "before": "batch_id", "by_token": "token_id", "of_session": "token_id",
-    "of_token_id": "token_id", "by_user_id": "user_id", "cause_id": "cause_id", "of_path": "path",
-    "first_jobs": "first_job", "within_group": "group_id", "of_group": "group_id",
-    "of_hash": "token_hash", "code_hash": "token_hash", "of_scopes": "scopes", "owner": "user_id",
-    "of_user": "name", "billing_project": "name", "query": "query", "of_number": "number",
-    "after_batch": "batch_id", "after_cause": "cause_id", "after_job": "job_id",
-}  # fmt: skip
+    "after": "batch_id",
+    "before": "batch_id",
+    "by_token": "token_id",
+    "of_session": "token_id",
+    "of_token_id": "token_id",
+    "by_user_id": "user_id",
+    "cause_id": "cause_id",
+    "of_path": "path",
+    "first_jobs": "first_job",
+    "within_group": "group_id",
+    "of_group": "group_id",
+    "of_hash": "token_hash",
+    "code_hash": "token_hash",
+    "of_scopes": "scopes",
+    "owner": "user_id",
+    "of_user": "name",
+    "billing_project": "name",
+    "query": "query",
+    "of_number": "number",
+    "after_batch": "batch_id",
+    "after_cause": "cause_id",
+    "after_job": "job_id",
+}
 """Columns that hold what a parameter means, where its name does not say so."""
-LARGE = {"limit", "limit_rows", "limit_jobs", "groups_max", "sets_max", "tokens_max",
-         "attributes_max", "depth_max", "sessions_max", "secrets_max", "schedules_max",
-         "limit_attempts", "limit_days", "timeout_ms"}  # fmt: skip
+LARGE = {
+    "limit",
+    "limit_rows",
+    "limit_jobs",
+    "groups_max",
+    "sets_max",
+    "tokens_max",
+    "attributes_max",
+    "depth_max",
+    "sessions_max",
+    "secrets_max",
+    "schedules_max",
+    "limit_attempts",
+    "limit_days",
+    "timeout_ms",
+}
 
 
 class Draws:
@@ -220,17 +253,28 @@ class Draws:
         made: dict[str, Any] = {
             "bool": rng.random() < 0.5,
             "text": rng.choice(("", "all", "operator", "read")),
-            "bytea": rng.randbytes(32), "uuid": UUID(int=rng.getrandbits(128)),
-            "float8": rng.choice((0.0, 60.0)), "numeric": 1, "date": now.date(),
-            "timestamptz": now + timedelta(hours=rng.choice((-1, 1))), "interval": timedelta(1),
-        }  # fmt: skip
+            "bytea": rng.randbytes(32),
+            "uuid": UUID(int=rng.getrandbits(128)),
+            "float8": rng.choice((0.0, 60.0)),
+            "numeric": 1,
+            "date": now.date(),
+            "timestamptz": now + timedelta(hours=rng.choice((-1, 1))),
+            "interval": timedelta(1),
+        }
         return made.get(type_, rng.choice((0, 1, 2, 100)))
 
 
 _PYTHON: Mapping[str, tuple[type, ...]] = {
-    "bool": (bool,), "text": (str,), "bytea": (bytes,), "uuid": (UUID,), "int2": (int,),
-    "int4": (int,), "int8": (int,), "float8": (float, int), "timestamptz": (datetime,),
-}  # fmt: skip
+    "bool": (bool,),
+    "text": (str,),
+    "bytea": (bytes,),
+    "uuid": (UUID,),
+    "int2": (int,),
+    "int4": (int,),
+    "int8": (int,),
+    "float8": (float, int),
+    "timestamptz": (datetime,),
+}
 _MOST = {"int2": 1 << 15, "int4": 1 << 31, "int8": 1 << 63}
 
 

@@ -76,9 +76,13 @@ class RecordingStore(ApiStore):
         return len(self.created), True
 
     async def submit(
-        self, caller: Caller, new: NewBatch | int, groups: Sequence[NewGroup],
-        jobs: JobRows | None, *_: object,
-    ) -> tuple[int, Reserved, datetime | None]:  # fmt: skip
+        self,
+        caller: Caller,
+        new: NewBatch | int,
+        groups: Sequence[NewGroup],
+        jobs: JobRows | None,
+        *_: object,
+    ) -> tuple[int, Reserved, datetime | None]:
         self.created.append((new, groups, jobs))
         n_jobs = jobs.n_jobs if jobs else 0
         reserved = Reserved(1, 1, 1, n_jobs, len(groups), committed=True)
@@ -109,9 +113,13 @@ class RecordingStore(ApiStore):
 
     async def overview(self, caller: Caller) -> Row:
         return {
-            "workers": [WORKER], "running": 1, "ready": 2, "pending": 3, "blocked": 4,
+            "workers": [WORKER],
+            "running": 1,
+            "ready": 2,
+            "pending": 3,
+            "blocked": 4,
             "conditions": 5,
-        }  # fmt: skip
+        }
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (a method of any signature)
         async def refuse(*_: object, **__: object) -> None:

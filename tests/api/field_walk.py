@@ -13,25 +13,41 @@ from weft.api.http.parameters import PATH_IDS
 from weft.api.http.routing import Route
 
 NEEDED: Final[Mapping[str, Any]] = {
-    "policy": "stepwise", "on": ["oom"], "steps": [], "source": "/s", "target": "/t",
-    "action": "hold", "created_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00Z",
-}  # fmt: skip
+    "policy": "stepwise",
+    "on": ["oom"],
+    "steps": [],
+    "source": "/s",
+    "target": "/t",
+    "action": "hold",
+    "created_at": "2026-01-01T00:00:00Z",
+    "ended_at": "2026-01-01T00:00:00Z",
+}
 """What the fields hold that a document must have, where not the first example of their type."""
 ALSO: Final[Mapping[str, Mapping[str, Any]]] = {
-    "QueueDocument": {"priority": 5}, "HealthDocument": {"command": ["true"]},
-    "PoolDocument": {"max_workers": 4, "regions": ["local"]}, "LimitEdit": {"amount_max": 1},
-    "FileStoreDocument": {"credentials": "env"}, "ProjectEdit": {"cost_max": 1},
-}  # fmt: skip
+    "QueueDocument": {"priority": 5},
+    "HealthDocument": {"command": ["true"]},
+    "PoolDocument": {"max_workers": 4, "regions": ["local"]},
+    "LimitEdit": {"amount_max": 1},
+    "FileStoreDocument": {"credentials": "env"},
+    "ProjectEdit": {"cost_max": 1},
+}
 """What documents hold that a rule asks for, and not their type."""
 BESIDE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "index_from": {"count": 3}, "args": {"call": "math:sqrt"}, "kwargs": {"call": "math:sqrt"},
-    "first_s": {"policy": "exponential"}, "longest_s": {"policy": "exponential"},
-    "wait_s": {"policy": "constant"}, "up_to": {"memory": "x2"}, "after": {"memory": "8Gi"},
-    "retry": {"max_attempts": 2}, "retry_with": {"max_attempts": 2, "timeout_s": 60},
+    "index_from": {"count": 3},
+    "args": {"call": "math:sqrt"},
+    "kwargs": {"call": "math:sqrt"},
+    "first_s": {"policy": "exponential"},
+    "longest_s": {"policy": "exponential"},
+    "wait_s": {"policy": "constant"},
+    "up_to": {"memory": "x2"},
+    "after": {"memory": "8Gi"},
+    "retry": {"max_attempts": 2},
+    "retry_with": {"max_attempts": 2, "timeout_s": 60},
     "inherit_env": {"jobs": [{"command": ["true"]}]},  # of no job, it is not read
-    "service": {"name": "n", "command": ["true"]}, "cancel_after_n_failures": {"path": "/g"},
+    "service": {"name": "n", "command": ["true"]},
+    "cancel_after_n_failures": {"path": "/g"},
     "callback": {"path": "/g"},
-}  # fmt: skip
+}
 """What a document has beside a field, where else that would be refused."""
 ASKED: Final = {"find": "x", "action": "hold", "path": "a", "format": "json", "pool": "default"}
 """Parameters that others need."""
@@ -52,8 +68,11 @@ class Try(NamedTuple):
 
 
 def fields_of(
-    app: Application, kinds: tuple[type, ...], value: Any, paths: Container[str] | None = None  # noqa: ANN401
-) -> Iterator[Try]:  # fmt: skip
+    app: Application,
+    kinds: tuple[type, ...],
+    value: Any,  # noqa: ANN401
+    paths: Container[str] | None = None,
+) -> Iterator[Try]:
     """Yield a request for each field of any document, or of those at `paths`, that may hold
     something of these kinds.
     """

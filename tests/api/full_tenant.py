@@ -20,8 +20,19 @@ from weft.core.states import AttemptKey, Reason
 from weft.extensions.doors.aloe.dumps import read_dump
 
 DIGEST = "ab" * 32
-NUMBERED = ("batch", "billing_project", "callback_delivery", "condition", "operation", "pool",
-            "queue", "schedule", "tenant", "tenant_user", "token")  # fmt: skip
+NUMBERED = (
+    "batch",
+    "billing_project",
+    "callback_delivery",
+    "condition",
+    "operation",
+    "pool",
+    "queue",
+    "schedule",
+    "tenant",
+    "tenant_user",
+    "token",
+)
 _OWN_POOL = """
     INSERT INTO weft.pool (name, serves_tenant_id) SELECT $2, tenant_id FROM weft.tenant
     WHERE name = $1 RETURNING serves_tenant_id
@@ -168,11 +179,16 @@ class Filler:
         await self.ask("PUT", f"/v1/stores/{word}-store", store)
         await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
-            "user": f"{word}-bob", "p": project, "billing-projects/{p}": project,
+            "user": f"{word}-bob",
+            "p": project,
+            "billing-projects/{p}": project,
             "costs/{p}": project,
-            "t": token["token_id"], "secret": f"{word}-secret",
-            "store": f"{word}-store", "saved": f"{word}-query", "tenant": f"{word}-t",
-        }  # fmt: skip
+            "t": token["token_id"],
+            "secret": f"{word}-secret",
+            "store": f"{word}-store",
+            "saved": f"{word}-query",
+            "tenant": f"{word}-t",
+        }
 
     async def open_session(self) -> None:
         link = await self.ask("POST", "/v1/login-links", {})
@@ -226,27 +242,35 @@ class Filler:
         change = {"status": f"{word}_two", "message": word}
         await self.ask("POST", f"/v1/batches/{batch}/jobs/1/status", change)
         self.ids |= {
-            "setup": f"{word}-line", "parameter": f"{word}_first", "lifecycle": f"{word}-life",
-            "source": f"{word}-source", "sink": f"{word}-sink",
-        }  # fmt: skip
+            "setup": f"{word}-line",
+            "parameter": f"{word}_first",
+            "lifecycle": f"{word}-life",
+            "source": f"{word}-source",
+            "sink": f"{word}-sink",
+        }
 
     async def submit(self) -> int:
         word, path = self.word, f"/{self.word}-g"
         job = {"name": f"{word}-job", "command": ["echo", word], "env": {"A": word}, "group": path}
         document = {
-            "name": f"{word}-batch", "attributes": {"a": word}, "callback": "https://hook.example/",
-            "billing_project": f"{word}-project", "cancel_after_n_failures": 100,
+            "name": f"{word}-batch",
+            "attributes": {"a": word},
+            "callback": "https://hook.example/",
+            "billing_project": f"{word}-project",
+            "cancel_after_n_failures": 100,
             "groups": [{"path": path, "callback": f"https://hook.example/{word}"}],
             "jobs": [
                 *(job | {"attributes": {"k": word}, "max_attempts": 1} for _ in range(8)),
                 {"parents": [1], "name": f"{word}-child"},
                 {"count": 3, "command": ["echo", word], "name": f"{word}-array"},
                 {
-                    "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
-                    "concurrency_key": {"key": f"{word}-key", "n": 2}, "timeout_s": 60,
+                    "not_before": "2100-01-01T00:00:00Z",
+                    "deadline": "2100-01-01T01:00:00Z",
+                    "concurrency_key": {"key": f"{word}-key", "n": 2},
+                    "timeout_s": 60,
                 },
             ],
-        }  # fmt: skip
+        }
         done = {
             "sink": f"{word}-sink",
             "callback": "https://hook.example/",
@@ -321,9 +345,10 @@ class Filler:
         """Hold, acknowledge, retry, delete and the like."""
         word, path = self.word, f"/v1/batches/{batch}"
         schedule = {
-            "name": f"{word}-schedule", "cron": "0 2 * * *",
+            "name": f"{word}-schedule",
+            "cron": "0 2 * * *",
             "document": {"name": f"{word}-run", "jobs": [{"command": ["echo", word]}]},
-        }  # fmt: skip
+        }
         made = await self.ask("POST", "/v1/schedules", schedule)
         self.ids["schedules/{s}"] = made["schedule_id"]
         await self.ask("POST", f"/v1/schedules/{made['schedule_id']}/run-now", {})
@@ -359,18 +384,28 @@ class Filler:
         task = {"name": self.word, "executors": [run], "tags": {self.word: self.word}}
         self.ids["task_id"] = (await self.ask("POST", "/ga4gh/tes/v1/tasks", task))["id"]
         old = {
-            "id": f"{self.word}-007", "name": self.word, "owner": f"{self.word}-ann",
-            "appId": f"{self.word}-1.0", "status": "FAILED", "lastStatusMessage": self.word,
-            "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T11:00:00Z",
-        }  # fmt: skip
+            "id": f"{self.word}-007",
+            "name": self.word,
+            "owner": f"{self.word}-ann",
+            "appId": f"{self.word}-1.0",
+            "status": "FAILED",
+            "lastStatusMessage": self.word,
+            "created": "2024-05-01T10:00:00Z",
+            "ended": "2024-05-01T11:00:00Z",
+        }
         jobs, _ = read_dump([json.dumps(old).encode()])
         await self.ask("POST", "/v1/imports", {"door": "aloe", "jobs": jobs})
 
 
 async def fill(
-    api: LiveApi, dsns: Mapping[str, str], admin: asyncpg.Connection, logs: Path,
-    *, word: str, first: int,
-) -> FullTenant:  # fmt: skip
+    api: LiveApi,
+    dsns: Mapping[str, str],
+    admin: asyncpg.Connection,
+    logs: Path,
+    *,
+    word: str,
+    first: int,
+) -> FullTenant:
     """Make a tenant with one of everything. `first`: where its numbers begin."""
     await move_sequences(admin, first)
     filler = Filler(api, dsns, word)
@@ -386,10 +421,18 @@ async def fill(
         await filler.run(worker, batch)
         await filler.come_through_door()
         await worker.store.register_worker(
-            name=f"{word}-worker", host=f"{word}-host", pool=f"{word}-pool", incarnation=word,
-            cpu_m=2000, memory_mib=4096, storage_mib=1000, gpu=0, version="test",
-            offers={"executor": ["process"]}, same_host_proved_gone=True,
-        )  # fmt: skip
+            name=f"{word}-worker",
+            host=f"{word}-host",
+            pool=f"{word}-pool",
+            incarnation=word,
+            cpu_m=2000,
+            memory_mib=4096,
+            storage_mib=1000,
+            gpu=0,
+            version="test",
+            offers={"executor": ["process"]},
+            same_host_proved_gone=True,
+        )
     await admin.execute(_MACHINE, word, first)
     await admin.execute(_OUTSIDE, word)
     await admin.execute(_ALLOWED, word)

@@ -24,9 +24,12 @@ def job(number: int, *command: str, **more: Any) -> dict[str, Any]:  # noqa: ANN
 
 def batch(token: str, *, n_jobs: int = 0, n_groups: int = 0, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (a spec)
     return {
-        "billing_project": PROJECT, "n_jobs": n_jobs, "n_job_groups": n_groups, "token": token,
+        "billing_project": PROJECT,
+        "n_jobs": n_jobs,
+        "n_job_groups": n_groups,
+        "token": token,
         **more,
-    }  # fmt: skip
+    }
 
 
 class Hail:

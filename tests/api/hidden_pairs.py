@@ -15,8 +15,17 @@ from benches.route_bodies import MAKING
 from weft.telemetry.metrics import STORE_CALL_SECONDS
 
 LOCAL = {
-    "a", "j", "g", "u", "n", "container", "payloads/{s}", "app-parts/{s}", "pairs", "file_path",
-}  # fmt: skip
+    "a",
+    "j",
+    "g",
+    "u",
+    "n",
+    "container",
+    "payloads/{s}",
+    "app-parts/{s}",
+    "pairs",
+    "file_path",
+}
 """Parameters that count within a batch."""
 _SITE = "it is the administrators' of the site, who see all tenants, and so does its function"
 _LINK = "the code of the link is the proof"
@@ -77,16 +86,19 @@ ANSWERS = {
     "GET /internal/executions/{job_id}": 200,  # none, also of no job
     **dict.fromkeys(
         (
-            "GET /api/v1alpha/billing_projects/{p}", f"{_HAIL_PROJECT}/close",
-            f"{_HAIL_PROJECT}/delete", f"{_HAIL_PROJECT}/reopen",
-            f"{_HAIL_PROJECT}/users/{{user}}/add", "POST /api/v1alpha/billing_limits/{p}/edit",
+            "GET /api/v1alpha/billing_projects/{p}",
+            f"{_HAIL_PROJECT}/close",
+            f"{_HAIL_PROJECT}/delete",
+            f"{_HAIL_PROJECT}/reopen",
+            f"{_HAIL_PROJECT}/users/{{user}}/add",
+            "POST /api/v1alpha/billing_limits/{p}/edit",
         ),
         403,
     ),
     "PUT /v1/apps/{app}": 409,  # of a folder that was not sent
     "POST /v1/setups/{setup}/trial": 400,  # likewise
     "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
-}  # fmt: skip
+}
 """What does not exist is answered with 404, but for these: clients of doors know them so."""
 MISSING = {int: 987_654, str: "missing", UUID: UUID(int=987_654)}
 _WHEN = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
@@ -136,23 +148,36 @@ def naming(theirs: FullTenant) -> list[tuple[str, str, Any, Any]]:
     return [
         ("POST", "/v1/batches", {"billing_project": "<>"}, project),
         ("POST", "/v1/batches", {"jobs": [job | {"queue": "<>"}]}, queue),
-        ("POST", "/v1/batches",
-         {"jobs": [job | {"secrets": [{"name": "<>", "env": "A"}]}]}, ids["secret"]),
-        ("POST", "/v1/schedules",
-         cron | {"document": {"billing_project": "<>", "jobs": [{}]}}, project),
+        (
+            "POST",
+            "/v1/batches",
+            {"jobs": [job | {"secrets": [{"name": "<>", "env": "A"}]}]},
+            ids["secret"],
+        ),
+        (
+            "POST",
+            "/v1/schedules",
+            cron | {"document": {"billing_project": "<>", "jobs": [{}]}},
+            project,
+        ),
         ("POST", "/v1/queue-reroute", {"to": "<>"}, queue),
-        ("PUT", "/v1/queues",
-         {"dry_run": True, "queues": [{"name": "x", "priority": 1, "users": ["<>"]}]},
-         ids["user"]),
+        (
+            "PUT",
+            "/v1/queues",
+            {"dry_run": True, "queues": [{"name": "x", "priority": 1, "users": ["<>"]}]},
+            ids["user"],
+        ),
         ("POST", "/v1/batch-actions", {"action": "cancel", "batches": ["<>"]}, ids["b"]),
         ("GET", f"/v1/batches/<>/jobs/{ids['j']}/log?follow=true", None, ids["b"]),
-        *(("GET", f"/v1/{path}?batch=<>", None, ids["b"])
-          for path in ("events", "operations", "dead-letters", "trail")),
+        *(
+            ("GET", f"/v1/{path}?batch=<>", None, ids["b"])
+            for path in ("events", "operations", "dead-letters", "trail")
+        ),
         ("GET", "/ui/events?batch=<>", None, ids["b"]),
         ("GET", "/v1/batches?q=<>", None, theirs.word),
         ("GET", "/v1/batches?name=<>", None, f"{theirs.word}-batch"),
         ("GET", "/v1/trail?user=<>", None, f"{theirs.word}-ann"),
-    ]  # fmt: skip
+    ]
 
 
 KEPT = {"authenticate", "list_queues", "licence_limits", "pool_offers", "record_request"}

@@ -57,9 +57,12 @@ def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
     tests with these limits, and end after the last one.
     """
     limits = (
-        settings.evaluation_all_s, settings.evaluation_one_s, settings.evaluation_memory_bytes,
-        settings.evaluators_max, asyncio.get_running_loop(),
-    )  # fmt: skip
+        settings.evaluation_all_s,
+        settings.evaluation_one_s,
+        settings.evaluation_memory_bytes,
+        settings.evaluators_max,
+        asyncio.get_running_loop(),
+    )
     if limits not in _APART:
         made = _APART[limits] = MessageMaking(), Evaluation(settings)
         ENDS.extend(asked.close for asked in made)
@@ -120,13 +123,20 @@ class LiveApi:
         self._stack.push_async_callback(look_ups.close)
         messages, self.evaluation = apart(self.settings)
         self.app = app = create_app(
-            self.store, self.store.notices, logs, self.settings, doors=self._doors,
-            secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
-            files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
+            self.store,
+            self.store.notices,
+            logs,
+            self.settings,
+            doors=self._doors,
+            secret_keys=lambda: SecretKeys(self.secret_keys),
+            link=link,
+            files_=kept_files(Home(self.settings.home)),
+            look_ups=look_ups,
             source_trials=SourceTrials(self.settings, lambda: SecretKeys(self.secret_keys)),
             objects=object_stores(self.settings, lambda: SecretKeys(self.secret_keys)),
-            evaluation=self.evaluation, make_message=messages.make,
-        )  # fmt: skip
+            evaluation=self.evaluation,
+            make_message=messages.make,
+        )
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()
@@ -215,9 +225,14 @@ class LiveWorker:
         assert await self.store.ask_block(self.incarnation_id, key, ask)
 
     async def end(
-        self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0),
-        reason: Reason | None = None, message: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        claimed: Sequence[Claimed],
+        *,
+        exit_code: int = 0,
+        output: tuple[int, int] = (0, 0),
+        reason: Reason | None = None,
+        message: str = "",
+    ) -> None:
         if reason is None and exit_code:
             reason = Reason.EXIT
         sizes = {"stdout_bytes": output[0], "stderr_bytes": output[1]}
@@ -239,17 +254,28 @@ class LiveWorker:
 
 @contextlib.asynccontextmanager
 async def open_worker(
-    dsn: str, logs: Path, *, name: str = "w1", memory_mib: int = 4096,
+    dsn: str,
+    logs: Path,
+    *,
+    name: str = "w1",
+    memory_mib: int = 4096,
     executors: Sequence[str] = ("process", "function", "simulation", "app", "container"),
-) -> AsyncIterator[LiveWorker]:  # fmt: skip
+) -> AsyncIterator[LiveWorker]:
     """Register a worker of two cores."""
     async with open_worker_store(dsn) as store:
         registered = await store.register_worker(
-            name=name, host="here", pool="default", incarnation=f"first-{name}", cpu_m=2000,
-            memory_mib=memory_mib, storage_mib=10_000, gpu=0, version="test",
+            name=name,
+            host="here",
+            pool="default",
+            incarnation=f"first-{name}",
+            cpu_m=2000,
+            memory_mib=memory_mib,
+            storage_mib=10_000,
+            gpu=0,
+            version="test",
             offers={"executor": [*executors]},
             same_host_proved_gone=True,
-        )  # fmt: skip
+        )
         yield LiveWorker(store, registered.incarnation_id, logs)
 
 
@@ -280,8 +306,10 @@ async def make_user(
 
 
 async def submit(
-    http: AsyncClient, headers: Mapping[str, str] | None = None, **document: Any  # noqa: ANN401
-) -> int:  # fmt: skip
+    http: AsyncClient,
+    headers: Mapping[str, str] | None = None,
+    **document: Any,  # noqa: ANN401
+) -> int:
     """Submit a batch, of one job that does nothing if the document does not say; return its
     number.
     """
@@ -356,8 +384,11 @@ async def seal(database: Dsns) -> None:
 
 
 async def trail(
-    http: AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
-) -> list[Any]:  # fmt: skip
+    http: AsyncClient,
+    database: Dsns,
+    query: str = "",
+    **more: Any,  # noqa: ANN401
+) -> list[Any]:
     """Return entries, oldest first."""
     await seal(database)
     answer = await http.get(f"/v1/trail{query}", **more)

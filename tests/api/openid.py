@@ -101,9 +101,12 @@ class Provider:
 
     def device(self) -> dict[str, Any]:
         return {
-            "device_code": "d-code", "user_code": "WDJB-MJHT", "interval": 1, "expires_in": 60,
+            "device_code": "d-code",
+            "user_code": "WDJB-MJHT",
+            "interval": 1,
+            "expires_in": 60,
             "verification_uri": f"{self.url}/device-page",
-        }  # fmt: skip
+        }
 
 
 @contextmanager
@@ -148,7 +151,12 @@ def provider() -> Iterator[Provider]:
 def entry_of(one: Provider, tenant: str = "local", **fields: str) -> str:
     """Return the entry of the provider in a file of issuers."""
     usual = {
-        "tenant": tenant, "issuer": one.url, "audience": "weft-api", "user_claim": "email",
-        "jwks_url": f"{one.url}/keys", "client_id": CLIENT, **fields,
-    }  # fmt: skip
+        "tenant": tenant,
+        "issuer": one.url,
+        "audience": "weft-api",
+        "user_claim": "email",
+        "jwks_url": f"{one.url}/keys",
+        "client_id": CLIENT,
+        **fields,
+    }
     return "[[issuers]]\n" + "".join(f'{name} = "{value}"\n' for name, value in usual.items())

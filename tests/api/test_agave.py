@@ -12,11 +12,12 @@ from weft.run.doors import api_doors
 LIVE_DOORS = api_doors()
 SETTINGS = {"source_paths": "/", "door_search_timeout_s": 0.02}
 SEARCHES = [
-    *(f"/jobs/v2?sort=asc&sortBy={field}" for field in _FIELDS), "/jobs/v2?inputs=x",
+    *(f"/jobs/v2?sort=asc&sortBy={field}" for field in _FIELDS),
+    "/jobs/v2?inputs=x",
     *(f"/jobs/v2?{field}.in=1" for field, kind in _FIELDS.items() if kind in {"text", "number"}),
     *(f"/jobs/v2/search/status/{status}" for status in ("RUNNING", "PENDING", "FAILED")),
     *(f"/ga4gh/tes/v1/tasks?{term}" for term in ("state=RUNNING", "name_prefix=x", "tag_key=x")),
-]  # fmt: skip
+]
 
 
 async def test_a_submission_asks_for_each_thing_once(http: httpx.AsyncClient) -> None:

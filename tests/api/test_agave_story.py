@@ -28,17 +28,37 @@ def attempt(n: int, to: str | None, *, started: bool = True, **more: object) -> 
 
 def facts(*attempts: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
     kept = {
-        "name": "A Name", "appId": "a-1", "systemId": "local", "batchQueue": "default",
-        "nodeCount": 1, "processorsPerNode": 2, "memoryPerNode": 0.5, "maxRunTime": "01:30:00",
-        "inputs": {}, "parameters": {"say": "x", "API_TOKEN": "t"}, "archive": True,
-        "archiveOnAppError": False, "archivePath": "p", "archiveSystem": None, "asked": {},
-    }  # fmt: skip
+        "name": "A Name",
+        "appId": "a-1",
+        "systemId": "local",
+        "batchQueue": "default",
+        "nodeCount": 1,
+        "processorsPerNode": 2,
+        "memoryPerNode": 0.5,
+        "maxRunTime": "01:30:00",
+        "inputs": {},
+        "parameters": {"say": "x", "API_TOKEN": "t"},
+        "archive": True,
+        "archiveOnAppError": False,
+        "archivePath": "p",
+        "archiveSystem": None,
+        "asked": {},
+    }
     return {
-        "batch_id": 7, "foreign_id": "i-007", "owner": "ann", "tenant": "t", "hidden": False,
+        "batch_id": 7,
+        "foreign_id": "i-007",
+        "owner": "ann",
+        "tenant": "t",
+        "hidden": False,
         "state": "ready",
-        "created_at": AT.format(0), "document": kept, "attempts": list(attempts), "changes": [],
-        "cancelled_at": None, "cancel": None, **more,
-    }  # fmt: skip
+        "created_at": AT.format(0),
+        "document": kept,
+        "attempts": list(attempts),
+        "changes": [],
+        "cancelled_at": None,
+        "cancel": None,
+        **more,
+    }
 
 
 def statuses(found: dict[str, Any]) -> list[str]:
@@ -85,10 +105,16 @@ def test_archive_is_told_while_it_is_written_and_afterwards_with_the_same_date()
 def test_story_has_events_and_ends_once() -> None:
     changes = [
         {"at": AT.format(1), "actor": "user ann", "kind": "shared", "message": "bob: read"},
-        {"at": AT.format(5), "actor": "user bob", "kind": "cancelled", "message": None,
-         "from": "ready", "to": "cancelled"},
+        {
+            "at": AT.format(5),
+            "actor": "user bob",
+            "kind": "cancelled",
+            "message": None,
+            "from": "ready",
+            "to": "cancelled",
+        },
         {"at": AT.format(6), "actor": "user ann", "kind": "hidden", "message": None},
-    ]  # fmt: skip
+    ]
     found = facts(changes=changes, cancelled_at=AT.format(5))
     story = story_of(found)
     assert statuses(found) == ["PENDING", "PERMISSION_GRANT", "STOPPED", "DELETED"]
@@ -111,18 +137,30 @@ def test_document_has_both_sets_of_names_and_hides_secrets() -> None:
 @cases(
     ("query", "holds"),
     [
-        ({"name": "A Name"}, True), ({"NAME.like": "A*e"}, True), ({"name.nlike": "A*"}, False),
-        ({"name.like": "*a*b*"}, False), ({"status": "finished"}, True), ({"unknown": "x"}, True),
-        ({"status.in": "FAILED, FINISHED"}, True), ({"status.nin": "FAILED"}, True),
-        ({"processorsPerNode.gt": "1"}, True), ({"memoryPerNode.lte": "512MB"}, True),
-        ({"maxRunTime.lt": "01:00:00"}, False), ({"created.on": "2026-11-24"}, True),
-        ({"created.before": "2026-11-24"}, False), ({"created.after": "1700000000"}, True),
-        ({"created.between": "2026-11-23,2026-11-25"}, True), ({"runtime": "1"}, True),
-        ({"created": "2026-11-24T10:00:00Z"}, True), ({"archive": "true"}, True),
-        ({"parameters.like": "*say*"}, True), ({"walltime.gte": "4"}, False),
-        ({"starttime.neq": "2026-11-24T10:00:02Z"}, False), ({"localid": "b7.j1"}, True),
+        ({"name": "A Name"}, True),
+        ({"NAME.like": "A*e"}, True),
+        ({"name.nlike": "A*"}, False),
+        ({"name.like": "*a*b*"}, False),
+        ({"status": "finished"}, True),
+        ({"unknown": "x"}, True),
+        ({"status.in": "FAILED, FINISHED"}, True),
+        ({"status.nin": "FAILED"}, True),
+        ({"processorsPerNode.gt": "1"}, True),
+        ({"memoryPerNode.lte": "512MB"}, True),
+        ({"maxRunTime.lt": "01:00:00"}, False),
+        ({"created.on": "2026-11-24"}, True),
+        ({"created.before": "2026-11-24"}, False),
+        ({"created.after": "1700000000"}, True),
+        ({"created.between": "2026-11-23,2026-11-25"}, True),
+        ({"runtime": "1"}, True),
+        ({"created": "2026-11-24T10:00:00Z"}, True),
+        ({"archive": "true"}, True),
+        ({"parameters.like": "*say*"}, True),
+        ({"walltime.gte": "4"}, False),
+        ({"starttime.neq": "2026-11-24T10:00:02Z"}, False),
+        ({"localid": "b7.j1"}, True),
     ],
-)  # fmt: skip
+)
 def test_search_compares_fields(query: dict[str, str], *, holds: bool) -> None:
     document = job_document(facts(attempt(1, "success")), "http://h", ())
     assert all(one.holds(document) for one in terms_of(list(query.items()))) is holds
@@ -131,17 +169,25 @@ def test_search_compares_fields(query: dict[str, str], *, holds: bool) -> None:
 @cases(
     ("name", "text"),
     [
-        ("status", "GONE"), ("nodeCount", "many"), ("created.after", "soon"), ("name.lt", "x"),
-        ("created.between", "2026-11-24"), ("name.zz", "x"), ("archive", "perhaps"),
-        ("nodeCount.gt", "nan"), ("memoryPerNode", "1 XB"), ("created", "9" * 15),
+        ("status", "GONE"),
+        ("nodeCount", "many"),
+        ("created.after", "soon"),
+        ("name.lt", "x"),
+        ("created.between", "2026-11-24"),
+        ("name.zz", "x"),
+        ("archive", "perhaps"),
+        ("nodeCount.gt", "nan"),
+        ("memoryPerNode", "1 XB"),
+        ("created", "9" * 15),
     ],
-)  # fmt: skip
+)
 def test_wrong_searches_are_refused(name: str, text: str) -> None:
     with pytest.raises(Refused) as raised:
         terms_of([(name, text)])
     assert (raised.value.status, name.partition(".")[0].lower() in raised.value.message) == (
-        400, True,
-    )  # fmt: skip
+        400,
+        True,
+    )
 
 
 def test_lists_are_sorted_by_any_field() -> None:
@@ -165,15 +211,32 @@ def test_filter_keeps_what_it_names() -> None:
 @cases(
     ("field", "value"),
     [
-        ("name", " "), ("name", "x" * 65), ("name", 1), ("name", "a\0"), ("appId", None),
-        ("inputs", []), ("parameters", "x"), ("nodeCount", 0),
-        ("nodeCount", True), ("processorsPerNode", "2"), ("memoryPerNode", "0GB"),
-        ("memoryPerNode", True), ("memoryPerNode", -1), ("maxRunTime", "1h"),
-        ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", 7),
-        ("archiveSystem", "x" * 65), ("batchQueue", 7), ("executionSystem", "local"),
-        ("dependencies", []), ("unheard", 1), ("batchQueue", "a\0"), ("inputs", {"i": "a\0"}),
+        ("name", " "),
+        ("name", "x" * 65),
+        ("name", 1),
+        ("name", "a\0"),
+        ("appId", None),
+        ("inputs", []),
+        ("parameters", "x"),
+        ("nodeCount", 0),
+        ("nodeCount", True),
+        ("processorsPerNode", "2"),
+        ("memoryPerNode", "0GB"),
+        ("memoryPerNode", True),
+        ("memoryPerNode", -1),
+        ("maxRunTime", "1h"),
+        ("maxRunTime", "00:00:00"),
+        ("archive", "yes"),
+        ("archivePath", 7),
+        ("archiveSystem", "x" * 65),
+        ("batchQueue", 7),
+        ("executionSystem", "local"),
+        ("dependencies", []),
+        ("unheard", 1),
+        ("batchQueue", "a\0"),
+        ("inputs", {"i": "a\0"}),
     ],
-)  # fmt: skip
+)
 def test_wrong_submissions_name_the_field(field: str, value: object) -> None:
     with pytest.raises(Refused) as raised:
         read_asked({"name": "n", "appId": "a-1", field: value})
@@ -205,9 +268,17 @@ def test_each_entry_of_the_history_is_told_once_as_it_was() -> None:
     keys = [one.key for one in told(lost)]
     assert keys[:2] == ["PENDING.1", "PROCESSING_INPUTS.1"]
     assert keys[5:] == [
-        "RUNNING.1", "BLOCKED.1", "PROCESSING_INPUTS.2", "STAGING_JOB.2", "SUBMITTING.2",
-        "QUEUED.2", "RUNNING.2", "CLEANING_UP.1", "ARCHIVING.1", "FINISHED.1",
-    ]  # fmt: skip
+        "RUNNING.1",
+        "BLOCKED.1",
+        "PROCESSING_INPUTS.2",
+        "STAGING_JOB.2",
+        "SUBMITTING.2",
+        "QUEUED.2",
+        "RUNNING.2",
+        "CLEANING_UP.1",
+        "ARCHIVING.1",
+        "FINISHED.1",
+    ]
     documents = {one.key: json.loads(one.body) for one in told(lost)}
     assert documents["PENDING.1"]["submitTime"] is None
     assert documents["RUNNING.1"]["status"] == "RUNNING"
@@ -226,21 +297,22 @@ def test_variables_are_filled_in_and_encoded() -> None:
     assert found.url == f"{URL}?s=FAILED&n=A%20Name&e={why}&u="
     shared = [{"at": AT.format(1), "actor": "user ann", "kind": "shared", "message": "b&b: read"}]
     (found,) = told(
-        facts(changes=shared), event="PERMISSION_GRANT",
+        facts(changes=shared),
+        event="PERMISSION_GRANT",
         url=f"{URL}?${{PERMISSION_USERNAME}}=${{PERMISSION_PERMISSION}}&${{EVENT}}",
-    )  # fmt: skip
+    )
     assert found.url == f"{URL}?b%26b=READ&PERMISSION_GRANT"
     shared[0]["message"] = "bob: all (WRITE)"
-    (found,) = told(
-        facts(changes=shared), event="*", url=f"{URL}?${{PERMISSION_PERMISSION}}"
-    )[1:]  # fmt: skip
+    (found,) = told(facts(changes=shared), event="*", url=f"{URL}?${{PERMISSION_PERMISSION}}")[1:]
     assert found.url == f"{URL}?WRITE"
 
 
 @cases(
     ("given", "field"),
     [
-        ("x", "notifications: "), ([1], "notifications[0]: "), ([{}], "notifications[0].url: "),
+        ("x", "notifications: "),
+        ([1], "notifications[0]: "),
+        ([{}], "notifications[0].url: "),
         ([{"url": URL, "event": "GONE"}], "notifications[0].event: "),
         ([{"url": "http://10.0.0.1/", "event": "*"}], "notifications[0].url: "),
         ([{"url": "http://${JOB_NAME}/", "event": "*"}], "notifications[0].url: "),
@@ -249,17 +321,23 @@ def test_variables_are_filled_in_and_encoded() -> None:
         ([{"url": "ftp://127.0.0.1/", "event": "*"}], "notifications[0].url: "),
         ([{"url": URL, "event": "*", "persistent": 1}], "notifications[0].persistent: "),
         ([{"url": URL, "event": "*", "more": 1}], "notifications[0].more: "),
-        ([{"url": URL, "event": "*", "policy": {"retryLimit": 1441}}],
-         "notifications[0].policy.retryLimit: "),
-        ([{"url": URL, "event": "*", "policy": {"retryStrategy": "SOME"}}],
-         "notifications[0].policy.retryStrategy: "),
+        (
+            [{"url": URL, "event": "*", "policy": {"retryLimit": 1441}}],
+            "notifications[0].policy.retryLimit: ",
+        ),
+        (
+            [{"url": URL, "event": "*", "policy": {"retryStrategy": "SOME"}}],
+            "notifications[0].policy.retryStrategy: ",
+        ),
         ([{"url": URL, "event": "*"}] * 3, "notifications: "),
     ],
-)  # fmt: skip
+)
 def test_wrong_subscription_is_named(given: object, field: str) -> None:
-    (found,) = wrong_notifications(given, 2, LOCAL) if given != [{}] else (
-        wrong_notifications(given, 2, LOCAL)[:1]
-    )  # fmt: skip
+    (found,) = (
+        wrong_notifications(given, 2, LOCAL)
+        if given != [{}]
+        else (wrong_notifications(given, 2, LOCAL)[:1])
+    )
     assert found.startswith(field)
 
 

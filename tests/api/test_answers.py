@@ -39,18 +39,29 @@ PLACES = (
     timeline,
 )
 DOCUMENT: dict[str, Any] = {
-    "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
+    "name": "all kinds",
+    "callback": "https://hook.example/",
+    "attributes": {"a": "b"},
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
     "jobs": [
-        {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
-        {"count": 3, "command": ["true"]}, {
-            "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
-            "concurrency_key": {"key": "x", "n": 2}, "timeout_s": 60,
+        {"group": "/g", "name": "x", "command": ["true"]},
+        {"parents": [1]},
+        {"count": 3, "command": ["true"]},
+        {
+            "not_before": "2100-01-01T00:00:00Z",
+            "deadline": "2100-01-01T01:00:00Z",
+            "concurrency_key": {"key": "x", "n": 2},
+            "timeout_s": 60,
         },
-        {"retry": {"policy": "exponential"}, "max_attempts": 2, "exit_codes": {"9": "success"},
-         "external_errors": [66], "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}]},
+        {
+            "retry": {"policy": "exponential"},
+            "max_attempts": 2,
+            "exit_codes": {"9": "success"},
+            "external_errors": [66],
+            "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}],
+        },
     ],
-}  # fmt: skip
+}
 POOL = {
     "name": "burst",
     "provider": "process",
@@ -96,8 +107,14 @@ class Described:
         self.seen: set[tuple[str, str, str]] = set()
 
     async def __call__(
-        self, method: str, route: str, *, query: str = "", body: Any = None, **ids: Any  # noqa: ANN401
-    ) -> Any:  # fmt: skip  # noqa: ANN401
+        self,
+        method: str,
+        route: str,
+        *,
+        query: str = "",
+        body: Any = None,  # noqa: ANN401
+        **ids: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
         path = route.format(**ids) + query
         kind = "application/toml" if isinstance(body, str) else None
         kind = "application/octet-stream" if isinstance(body, bytes) else kind
@@ -285,9 +302,13 @@ async def ask_named(ask: Described) -> None:
         (name,) = re.findall(r"{(\w+)}", call.path)
         one, many = call.path, call.path.removesuffix(f"/{{{name}}}")
         for asked in (
-            call.name, f"GET {many}", f"GET {one}", f"GET {one}/history", f"POST {one}/trial",
+            call.name,
+            f"GET {many}",
+            f"GET {one}",
+            f"GET {one}/history",
+            f"POST {one}/trial",
             f"DELETE {one}",
-        ):  # fmt: skip
+        ):
             method, _, path = asked.partition(" ")
             if method.lower() in ask.paths.get(path, {}):
                 body = None if method == "GET" else document_of(asked)
@@ -347,21 +368,25 @@ async def ask_users(ask: Described) -> None:
 
 
 UNASKED = {
-    ("GET", "/v1/callbacks/secret", "200"), ("POST", "/v1/workers/{w}/lose", "200"),
-    ("POST", "/v1/logins", "200"), ("POST", "/v1/logins/finish", "200"),
-    ("POST", "/v1/device-logins", "200"), ("POST", "/v1/device-logins/poll", "200"),
+    ("GET", "/v1/callbacks/secret", "200"),
+    ("POST", "/v1/workers/{w}/lose", "200"),
+    ("POST", "/v1/logins", "200"),
+    ("POST", "/v1/logins/finish", "200"),
+    ("POST", "/v1/device-logins", "200"),
+    ("POST", "/v1/device-logins/poll", "200"),
     ("POST", "/v1/sinks/{sink}/deliveries/{message}/decide", "200"),
-}  # fmt: skip
+}
 """They need a key, an issuer (`test_logins`), a silent worker, or a check (`test_commands`)."""
 UNCHANGED = {
     "POST /v1/sinks/{sink}/given-up",  # none was given up
     "PUT /v1/batches/{b}/payloads/{s}/{n}",  # its commit is there, as of those that follow
     *(f"POST /v1/batches/{{b}}/updates/{{u}}/{part}" for part in ("groups", "jobs")),
     *(f"POST /v1/{one}/trial" for one in ("stores/{store}", "sources/{source}", "setups/{setup}")),
-    "POST /v1/files/trial", "POST /v1/queue-test",
+    "POST /v1/files/trial",
+    "POST /v1/queue-test",
     "POST /v1/queue-reroute",  # here a dry run; those above leave nothing
     "POST /v1/secret-rotation",  # here to the same key
-}  # fmt: skip
+}
 """Requests that are not in the trail, though their methods may change something."""
 
 

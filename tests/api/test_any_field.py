@@ -23,13 +23,22 @@ from weft.core.text.escapes import STEERING
 
 HELD: Final = "@held@"
 NUMBERS: Final = (
-    "0", "2147483648", "9223372036854775808", "-1", "18446744073709551616", "1e400", "NaN",
-)  # fmt: skip
+    "0",
+    "2147483648",
+    "9223372036854775808",
+    "-1",
+    "18446744073709551616",
+    "1e400",
+    "NaN",
+)
 HALF: Final = "half a character"
 TEXTS: Final[Mapping[str, str]] = {
-    "NUL": r"walk\u0000ed", HALF: r"walk\ud800ed", "direction": r"walk\u202eed",
-    "escape": r"walk\u001b[2Jed", "2 MiB": "walk" * (1 << 19),
-}  # fmt: skip
+    "NUL": r"walk\u0000ed",
+    HALF: r"walk\ud800ed",
+    "direction": r"walk\u202eed",
+    "escape": r"walk\u001b[2Jed",
+    "2 MiB": "walk" * (1 << 19),
+}
 """Texts as JSON writes them."""
 SHORT: Final = [*TEXTS][:4]
 HUGE: Final = {"10 MB": "walk" * 2_500_000}

@@ -52,9 +52,7 @@ async def test_named_arrays_are_sorted_with_all_their_jobs(http: httpx.AsyncClie
     assert answer.json()["job_ids"] == [5, 2, 6, 1]
     assert [job["name"] for job in jobs] == ["source", *["scatter"] * 3, "gather", *["other"] * 2]
     assert [job["index"] for job in jobs] == [None, 5, 6, 7, None, 0, 1]
-    assert [job["parents"] for job in jobs] == [
-        [], [1], [1], [1], [2, 3, 4], [2, 3, 4], [2, 3, 4]
-    ]  # fmt: skip
+    assert [job["parents"] for job in jobs] == [[], [1], [1], [1], [2, 3, 4], [2, 3, 4], [2, 3, 4]]
 
 
 async def test_parts_of_an_array_in_bunches(http: httpx.AsyncClient, worker: LiveWorker) -> None:
@@ -100,8 +98,11 @@ async def test_array_over_values_gives_each_job_its_own(
 
     assert answer.json()["job_ids"] == [2501, 1, 2502]
     assert [(job["name"], job["index"]) for job in jobs] == [
-        ("each", 1), ("each", 2500), (None, None), ("other", None)
-    ]  # fmt: skip
+        ("each", 1),
+        ("each", 2500),
+        (None, None),
+        ("other", None),
+    ]
     assert jobs[1]["spec"]["command"] == ["/bin/echo", "sample 2499"]
     assert jobs[1]["spec"]["env"] == {"WEFT_INDEX": "2500", "WEFT_ARRAY_VALUE": "sample 2499"}
     assert (jobs[2]["parents"], jobs[2]["n_parents"]) == (list(range(1, 101)), None)
@@ -124,8 +125,9 @@ async def test_a_function_of_an_array_over_values_is_carried_by_each_part(
     ]
 
     assert [one["function"] for one in shown] == [
-        {"pickle_bytes": 1}, {"arguments_bytes": 1, "of": "j1"}
-    ]  # fmt: skip
+        {"pickle_bytes": 1},
+        {"arguments_bytes": 1, "of": "j1"},
+    ]
     assert [one["env"]["WEFT_ARRAY_VALUE"] for one in shown] == ["1199", "1199"]
 
 

@@ -120,12 +120,21 @@ WRONG_JOBS: list[tuple[Any, str, str]] = [
     (more(up_to="a lot"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
     (more(up_to="64Mi"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
     (more(memory=None, storage="x2"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/storage"),
-    (more(memory=None, up_to=None, preemptible=False), "API.INVALID_VALUE",
-     "/jobs/1/retry_with/0/preemptible"),
-    (more(memory=None, up_to=None, machine="huge"), "API.INVALID_VALUE",
-     "/jobs/1/retry_with/0/machine"),
-    (more(memory=None, up_to="2h", timeout="x2"), "API.INVALID_VALUE",
-     "/jobs/1/retry_with/0/timeout"),
+    (
+        more(memory=None, up_to=None, preemptible=False),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry_with/0/preemptible",
+    ),
+    (
+        more(memory=None, up_to=None, machine="huge"),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry_with/0/machine",
+    ),
+    (
+        more(memory=None, up_to="2h", timeout="x2"),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry_with/0/timeout",
+    ),
     (limited(), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
     (limited(up_to="10m"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
     (limited(up_to="400d"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
@@ -137,18 +146,36 @@ WRONG_JOBS: list[tuple[Any, str, str]] = [
     (job(retry_on=["blocked"]), "API.INVALID_VALUE", "/jobs/1/retry_on/0"),
     (job(retry={"policy": "linear"}, max_attempts=2), "API.INVALID_VALUE", "/jobs/1/retry/policy"),
     (job(retry={"policy": "x y"}, max_attempts=2), "API.WRONG_TYPE", "/jobs/1/retry/policy"),
-    (job(retry={"policy": "constant", "wait_s": -1}, max_attempts=2), "API.INVALID_VALUE",
-     "/jobs/1/retry/wait_s"),
-    (job(retry={"policy": "constant", "parameters": {"a": 1}}, max_attempts=2),
-     "API.INVALID_VALUE", "/jobs/1/retry/parameters"),
-    (job(retry={"policy": "constant", "wait_s": 0}, max_attempts=2), "API.INVALID_VALUE",
-     "/jobs/1/retry/wait_s"),
-    (job(retry={"policy": "stepwise", "steps": [{"wait_s": 1}, {"wait_s": 1}]}, max_attempts=2),
-     "API.INVALID_VALUE", "/jobs/1/retry/steps/0/tries"),
-    (job(retry={"policy": "exponential", "jitter": 2}, max_attempts=2), "API.INVALID_VALUE",
-     "/jobs/1/retry/jitter"),
-    (job(retry={"policy": "exponential", "waits": 2}, max_attempts=2), "API.UNKNOWN_FIELD",
-     "/jobs/1/retry/waits"),
+    (
+        job(retry={"policy": "constant", "wait_s": -1}, max_attempts=2),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry/wait_s",
+    ),
+    (
+        job(retry={"policy": "constant", "parameters": {"a": 1}}, max_attempts=2),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry/parameters",
+    ),
+    (
+        job(retry={"policy": "constant", "wait_s": 0}, max_attempts=2),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry/wait_s",
+    ),
+    (
+        job(retry={"policy": "stepwise", "steps": [{"wait_s": 1}, {"wait_s": 1}]}, max_attempts=2),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry/steps/0/tries",
+    ),
+    (
+        job(retry={"policy": "exponential", "jitter": 2}, max_attempts=2),
+        "API.INVALID_VALUE",
+        "/jobs/1/retry/jitter",
+    ),
+    (
+        job(retry={"policy": "exponential", "waits": 2}, max_attempts=2),
+        "API.UNKNOWN_FIELD",
+        "/jobs/1/retry/waits",
+    ),
     (job(retry={"policy": "exponential"}), "API.INVALID_VALUE", "/jobs/1/retry"),
     (job(executor="abacus"), "API.INVALID_VALUE", "/jobs/1/executor"),
     (job(rate={"key": "api", "per_s": 0}), "API.WRONG_TYPE", "/jobs/1/rate/per_s"),
@@ -166,8 +193,11 @@ WRONG_JOBS: list[tuple[Any, str, str]] = [
     (job(values=["a", 4]), "API.WRONG_TYPE", "/jobs/1/values/1"),
     (job(values="ab"), "API.WRONG_TYPE", "/jobs/1/values"),
     # It stands in the command, and in the environment once more.
-    (job(command=["run", "{value}"], values=["a", "b" * 70_000]), "API.INVALID_VALUE",
-     "/jobs/1/values/1"),
+    (
+        job(command=["run", "{value}"], values=["a", "b" * 70_000]),
+        "API.INVALID_VALUE",
+        "/jobs/1/values/1",
+    ),
     (job(wait={"for": "date"}), "API.INVALID_VALUE", "/jobs/1/wait/until"),
     (job(wait={"for": "event"}, command=["true"]), "API.INVALID_VALUE", "/jobs/1/command"),
     (job(wait={"for": "event"}, count=3), "API.INVALID_VALUE", "/jobs/1/count"),
@@ -204,7 +234,7 @@ WRONG_JOBS: list[tuple[Any, str, str]] = [
     ({"groups": [{"path": "/"}]}, "API.INVALID_VALUE", "/groups/0/path"),
     ({"groups": [{}]}, "API.WRONG_TYPE", "/groups/0/path"),
     ([], "API.WRONG_TYPE", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("media", [JSON, MSGPACK], ids=["json", "msgpack"])
@@ -233,10 +263,15 @@ async def test_all_problems_are_told_at_once(client: AsyncClient, store: Recordi
     answer = await client.post("/v1/batches", json=document)
 
     assert_problem(
-        answer, 400, "API.INVALID_DOCUMENT",
-        "/callback", "/jobs/2/group", "/jobs/0/command", "/jobs/1/resources/cpu",
+        answer,
+        400,
+        "API.INVALID_DOCUMENT",
+        "/callback",
+        "/jobs/2/group",
+        "/jobs/0/command",
+        "/jobs/1/resources/cpu",
         "/jobs/2/parents/0",
-    )  # fmt: skip
+    )
     assert store.created == []
 
 
@@ -303,25 +338,40 @@ async def test_refusal_for_a_label_names_the_known_ones(
 DEEP = b"[" * 10_000 + b"]" * 10_000
 BODIES = {
     "application/json": [
-        b"{", b"hello", b'{"name": "x"} y', b"\xef\xbb\xbf{}", b'{"name": "\xff"}', b'{"\xff": 1}',
-        b'{"name": "\xed\xa0\x80"}', b'{"name": "\\udc00x"}', b'{"name": "a\nb"}',
-        b'{"jobs": [{"timeout_s": NaN}]}', b'{"jobs": [{"timeout_s": Infinity}]}',
+        b"{",
+        b"hello",
+        b'{"name": "x"} y',
+        b"\xef\xbb\xbf{}",
+        b'{"name": "\xff"}',
+        b'{"\xff": 1}',
+        b'{"name": "\xed\xa0\x80"}',
+        b'{"name": "\\udc00x"}',
+        b'{"name": "a\nb"}',
+        b'{"jobs": [{"timeout_s": NaN}]}',
+        b'{"jobs": [{"timeout_s": Infinity}]}',
         b'{"jobs": [{"timeout_s": 1e999}]}',
         b'{"jobs": [{"priority": 1' + b"0" * 400 + b"}]}",
         b'{"jobs": [{"priority": 1' + b"0" * 5000 + b"}]}",
         b'{"jobs": [{"resources": {"cpu": 1' + b"0" * 5000 + b"}}]}",
-        b'{"jobs": [{"resources": {"cpu": NaN}}]}', DEEP, b'{"jobs": ' + DEEP + b"}",
-        b'{"jobs": [{"resources": ' + DEEP + b"}]}", b'{"what": ' + DEEP + b"}",
+        b'{"jobs": [{"resources": {"cpu": NaN}}]}',
+        DEEP,
+        b'{"jobs": ' + DEEP + b"}",
+        b'{"jobs": [{"resources": ' + DEEP + b"}]}",
+        b'{"what": ' + DEEP + b"}",
     ],
     "application/msgpack": [
-        b"\x81", b"\xc1", b"\x81\xa4name\xa2\xff\xfe", b"\x81\xa4jobs\xdd\xff\xff\xff\xff",
+        b"\x81",
+        b"\xc1",
+        b"\x81\xa4name\xa2\xff\xfe",
+        b"\x81\xa4jobs\xdd\xff\xff\xff\xff",
         b"\x81\xa4jobs" + b"\x91" * 100_000,
         b"\x81\xa4jobs\x91\x81\xa9timeout_s\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
         b"\x81\xa4jobs\x91\x81\xa9resources\x81\xa3cpu\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
         b"\x81\xa4jobs\x91\x81\xa9resources\x81\xa3cpu\xd6\xff\x00\x00\x00\x00",
-        b"\x81\xa4jobs\x91\x81\xa9resources\x81\x01\x02", b"\x81\x01\x02",
+        b"\x81\xa4jobs\x91\x81\xa9resources\x81\x01\x02",
+        b"\x81\x01\x02",
     ],
-}  # fmt: skip
+}
 
 
 async def test_body_that_cannot_be_read_is_a_problem(
@@ -402,7 +452,7 @@ PATHS = [
     ("GET", "/v1/batches/1/outputs?first=1&last=2000", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/events?since=yesterday", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/events?since=9999999999999999999-1", 400, "API.INVALID_PARAMETER"),
-]  # fmt: skip
+]
 
 
 async def test_path_or_query_that_makes_no_sense(client: AsyncClient) -> None:

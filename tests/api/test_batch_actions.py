@@ -25,9 +25,11 @@ async def _operate(database: Database) -> None:
 
 
 async def _press(
-    http: httpx.AsyncClient, database: Database, form: Mapping[str, Any],
+    http: httpx.AsyncClient,
+    database: Database,
+    form: Mapping[str, Any],
     headers: Mapping[str, str] | None = None,
-) -> Mapping[str, Any]:  # fmt: skip
+) -> Mapping[str, Any]:
     """Press the button, and return what was done."""
     begun = await http.post(ACT, data=form, headers=headers)
     assert begun.status_code == 303, begun.text
@@ -96,8 +98,11 @@ async def test_action_is_counted_before_it_is_done(
         (entries[0]["user"], "127.0.0.1", entries[0]["token_id"])
     }
     assert {one["action"] for one in acts} == {
-        "cancel_batch", "hold_batch", "release_batch", "retry_batch",
-    }  # fmt: skip
+        "cancel_batch",
+        "hold_batch",
+        "release_batch",
+        "retry_batch",
+    }
     assert "Retry batches" in (await http.get("/ui/operations")).text
 
 
@@ -115,8 +120,12 @@ async def test_of_more_than_the_limit_all_are_changed_that_match(
     assert (_chosen(page), 'name="all" value="true"' in page.text) == ([], True)
     counted = await http.get(API, params={"action": "cancel", "q": "name =~ night"})
     assert counted.json() == {
-        "action": "cancel", "n_batches": 2, "n_jobs": 4, "n_idle": 0, "has_more": True,
-    }  # fmt: skip
+        "action": "cancel",
+        "n_batches": 2,
+        "n_jobs": 4,
+        "n_idle": 0,
+        "has_more": True,
+    }
     few = await http.post(COUNT, data={"q": "name = day", "all": "true", "action": "cancel"})
     assert "More than" not in few.text
     assert _chosen(few) == [other]
@@ -151,8 +160,9 @@ async def test_operation_is_begun_once_and_can_be_cancelled(
     retry = (await http.post(f"/v1/batches/{batch_id}/retry", json={})).json()
     refused = await http.post(f"/v1/operations/{retry['id']}/cancel")
     assert (refused.status_code, refused.json()["code"]) == (
-        409, "API.OPERATION_NOT_CANCELLABLE",
-    )  # fmt: skip
+        409,
+        "API.OPERATION_NOT_CANCELLABLE",
+    )
 
 
 async def test_wrong_document_begins_nothing(http: httpx.AsyncClient) -> None:

@@ -23,9 +23,13 @@ async def test_pages_are_compressed_for_those_who_ask(browser: AsyncClient) -> N
     style = assets()["weft.css"]
     for path in ("/ui", "/ui/batches?q=state+%3D", style.path):
         for asked, is_compressed in (
-            ("gzip, br", True), ("br;q=1, GZIP;q=0.001", True), ("gzip;q=0", False),
-            ("gzip;q=0.000, identity", False), ("identity", False), ("", False),
-        ):  # fmt: skip
+            ("gzip, br", True),
+            ("br;q=1, GZIP;q=0.001", True),
+            ("gzip;q=0", False),
+            ("gzip;q=0.000, identity", False),
+            ("identity", False),
+            ("", False),
+        ):
             answer = await browser.get(path, headers={"accept-encoding": asked})
             given = answer.headers.get("content-encoding")
             assert given == ("gzip" if is_compressed else None), (path, asked)
@@ -62,9 +66,17 @@ def test_masked_token_is_that_of_one_session_only() -> None:
     assert is_csrf_token(TOKEN, TOKEN)
     assert is_csrf_token(TOKEN, masked)
     for other in (
-        "", "ab" * 16, masked[:-1], masked + "0", masked[32:], "ac" * 16 + masked[32:],
-        masked_csrf_token("6" * 64, "ab" * 16), masked_csrf_token("", ""), "\u00e9", TOKEN[:32],
-    ):  # fmt: skip
+        "",
+        "ab" * 16,
+        masked[:-1],
+        masked + "0",
+        masked[32:],
+        "ac" * 16 + masked[32:],
+        masked_csrf_token("6" * 64, "ab" * 16),
+        masked_csrf_token("", ""),
+        "\u00e9",
+        TOKEN[:32],
+    ):
         assert not is_csrf_token(TOKEN, other), other
 
 
@@ -74,10 +86,16 @@ async def test_browser_shows_the_description_without_a_token(api: LiveApi, tmp_p
     if browser is None:
         pytest.skip("there is no Chromium")
     process = await asyncio.create_subprocess_exec(
-        browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}",
-        "--dump-dom", f"{api.url}/docs", stdout=asyncio.subprocess.PIPE,
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}",
+        "--dump-dom",
+        f"{api.url}/docs",
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     page, _ = await process.communicate()
 
     for part in (

@@ -24,7 +24,7 @@ async def test_deleted_batch_is_found_on_no_route(http: AsyncClient, worker: Liv
                 ),
                 params=QUERIES.get(name),
                 json=None if method == "get" else document_of(name),
-            )  # fmt: skip
+            )
             answers[method, route] = (answer.status_code, answer.json().get("code"))
     by_query = [
         await http.get(f"/v1/batches/{b}/jobs?q=pca"),

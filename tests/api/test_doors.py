@@ -152,9 +152,13 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     ],
 )
 async def test_a_door_words_every_refusal_on_its_paths(
-    client: httpx.AsyncClient, method: str, path: str, headers: dict[str, str], status: int,
+    client: httpx.AsyncClient,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    status: int,
     code: str,
-) -> None:  # fmt: skip
+) -> None:
     answer = await client.request(method, path, headers=headers)
 
     assert (answer.status_code, answer.text) == (status, f"refused {code} {method}\n")
@@ -212,8 +216,10 @@ async def test_a_foreign_trace_id_is_echoed_beside_ours(client: httpx.AsyncClien
 
 
 def test_of_two_doors_the_longer_path_wins() -> None:
-    doors = [ApiDoor(name=name, routes=(), paths=(path,)) for name, path in
-             (("jobs", "/jobs"), ("second", "/jobs/v2"))]  # fmt: skip
+    doors = [
+        ApiDoor(name=name, routes=(), paths=(path,))
+        for name, path in (("jobs", "/jobs"), ("second", "/jobs/v2"))
+    ]
     paths = DoorPaths(doors)
 
     found = [paths.door_of(path) for path in ("/jobs", "/jobs/7", "/jobs/v2/7", "/jobsx", "/")]
@@ -266,9 +272,10 @@ LIVE_DOORS = api_doors()
 JSON = {"content-type": "application/json"}
 TASKS = "/ga4gh/tes/v1/tasks"
 DOORS = {
-    "jobweaver": ("/api/jobs", "errorCode"), "agave": ("/jobs/v2", "message"),
+    "jobweaver": ("/api/jobs", "errorCode"),
+    "agave": ("/jobs/v2", "message"),
     "tes": (TASKS, "detail"),
-}  # fmt: skip
+}
 TOO_MANY = 17 << 20
 """Bytes: a MiB more than a body may have."""
 STEPS = {"jobType": "SIMULATION", "payload": {"steps": []}, "maxRetryCount": 0}
@@ -281,9 +288,17 @@ WEAVER_BODIES = [
     b"\xef\xbb\xbf" + json.dumps(STEPS).encode(),
 ]
 HOSTILE = (
-    "'; DROP TABLE weft.batch; --", "' OR '1'='1", "%", "_", "\\", "x' UNION SELECT 1", "$1",
-    "{0}", "1) OR (1=1", "a' || pg_sleep(9) || '",
-)  # fmt: skip
+    "'; DROP TABLE weft.batch; --",
+    "' OR '1'='1",
+    "%",
+    "_",
+    "\\",
+    "x' UNION SELECT 1",
+    "$1",
+    "{0}",
+    "1) OR (1=1",
+    "a' || pg_sleep(9) || '",
+)
 FIELDS = ("name", "appId", "id", "owner", "status", "archivePath", "inputs", "endTime", "runtime")
 
 

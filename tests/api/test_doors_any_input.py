@@ -30,78 +30,241 @@ ROUTES = [(door, route) for door in LIVE_DOORS for route in door.routes]
 HOLE, TOKEN = "@hole@", "@token@"
 """What stands for a value that is tried, and for a token that nobody else has."""
 VALUES: tuple[Any, ...] = (
-    None, True, 1, 3, 10**400, -(10**40), 1.5, [], [[]], [1, 1], ["a"], [None], {},
-    {"": ""}, {"name": "a\0"}, {"a\0": "b"}, {"type": []}, {"type": "docker"}, {"a": 1},
-    {"cpu": "1m", "memory": "9" * 500 + "Pi"}, [{"name": "A", "value": "\0"}],
-    {"storage": "1.5Ti"}, [{"name": "A=B", "value": "x"}],
-)  # fmt: skip
+    None,
+    True,
+    1,
+    3,
+    10**400,
+    -(10**40),
+    1.5,
+    [],
+    [[]],
+    [1, 1],
+    ["a"],
+    [None],
+    {},
+    {"": ""},
+    {"name": "a\0"},
+    {"a\0": "b"},
+    {"type": []},
+    {"type": "docker"},
+    {"a": 1},
+    {"cpu": "1m", "memory": "9" * 500 + "Pi"},
+    [{"name": "A", "value": "\0"}],
+    {"storage": "1.5Ti"},
+    [{"name": "A=B", "value": "x"}],
+)
 RAW = (
-    b"", b"{", b"nul", b"\xff", b"[" * 5000, b"{}", b"[]", b"1", b'"x"', b'{"batch": {}}',
-    b'[{"job_id": "\\ud800"}]', b'{"a": 1, "a": 2}',
-)  # fmt: skip
+    b"",
+    b"{",
+    b"nul",
+    b"\xff",
+    b"[" * 5000,
+    b"{}",
+    b"[]",
+    b"1",
+    b'"x"',
+    b'{"batch": {}}',
+    b'[{"job_id": "\\ud800"}]',
+    b'{"a": 1, "a": 2}',
+)
 WORDS = (
-    "", "a", "!", "=", "a=", "=a", "has:", "a b c d", '"', '""', '"a', 'a"', "state = ", "x\0y",
-    "job_id = 99999999999999999999", "cost > 1e99", "cost > nan", "start_time > 0001-01-01T00:00Z",
-    "start_time > 9999-12-31T23:59:59-23:59", "a\nb\nc", "duration < -1e9", "exit_code > NULL",
-    "instance !~ %", "user = x", "%", "batch_id >= 9999999999999999999999", "job_id=" + "9" * 40,
-    "x", "a,b", ",", "*", "_", "\\", "a\\*", "'", "{0}", "{", "}", "9" * 40, "1e308", "nan", "now",
-    "0001-01-01", "9999-12-31T23:59:59Z", "9999-12-31,9999-12-31", "true", "FINISHED", "1 TB",
-    "RUNNING,FAILED", "99999:59:59", "999999999999TB", "\ud7ff", "x" * 5000, "1", "2", "9" * 8,
-    "9" * 18, "/", "a/b", "main", "²", "\0", "\x7f", "\ud800", "\u202e", "\x1b[2J", "b1", "1e9",
-    "b" + "9" * 18, "b" + "9" * 19, "COMPLETED", "updatedAt,asc", "FULL", "t1", *NUMBERS,
-)  # fmt: skip
+    "",
+    "a",
+    "!",
+    "=",
+    "a=",
+    "=a",
+    "has:",
+    "a b c d",
+    '"',
+    '""',
+    '"a',
+    'a"',
+    "state = ",
+    "x\0y",
+    "job_id = 99999999999999999999",
+    "cost > 1e99",
+    "cost > nan",
+    "start_time > 0001-01-01T00:00Z",
+    "start_time > 9999-12-31T23:59:59-23:59",
+    "a\nb\nc",
+    "duration < -1e9",
+    "exit_code > NULL",
+    "instance !~ %",
+    "user = x",
+    "%",
+    "batch_id >= 9999999999999999999999",
+    "job_id=" + "9" * 40,
+    "x",
+    "a,b",
+    ",",
+    "*",
+    "_",
+    "\\",
+    "a\\*",
+    "'",
+    "{0}",
+    "{",
+    "}",
+    "9" * 40,
+    "1e308",
+    "nan",
+    "now",
+    "0001-01-01",
+    "9999-12-31T23:59:59Z",
+    "9999-12-31,9999-12-31",
+    "true",
+    "FINISHED",
+    "1 TB",
+    "RUNNING,FAILED",
+    "99999:59:59",
+    "999999999999TB",
+    "\ud7ff",
+    "x" * 5000,
+    "1",
+    "2",
+    "9" * 8,
+    "9" * 18,
+    "/",
+    "a/b",
+    "main",
+    "²",
+    "\0",
+    "\x7f",
+    "\ud800",
+    "\u202e",
+    "\x1b[2J",
+    "b1",
+    "1e9",
+    "b" + "9" * 18,
+    "b" + "9" * 19,
+    "COMPLETED",
+    "updatedAt,asc",
+    "FULL",
+    "t1",
+    *NUMBERS,
+)
 WRITTEN = [quote(word, safe="", errors="surrogatepass") for word in WORDS]
 QUERIES = {
     "aloe": "limit offset sortBy sort filter naked pretty",
     "jobweaver": "page size sort status type",
     "hail": "recursive=1&q last_job_id last_batch_id last_job_group_id status attempt_id",
     "tes": "page_size page_token view state name_prefix tag_key tag_value",
-}  # fmt: skip
+}
 HAIL_JOB = job(
-    1, "true", env=[{"name": "A", "value": "b"}], attributes={"name": "n"}, timeout=5, port=5000,
+    1,
+    "true",
+    env=[{"name": "A", "value": "b"}],
+    attributes={"name": "n"},
+    timeout=5,
+    port=5000,
     resources={"cpu": "0.5", "memory": "lowmem", "storage": "1Gi", "preemptible": False},
-    regions=["local"], user_code="x", network="public", secrets=[], in_update_job_group_id=1,
+    regions=["local"],
+    user_code="x",
+    network="public",
+    secrets=[],
+    in_update_job_group_id=1,
     input_files=[{"from": "file:///x", "to": "/io/x"}],
-)  # fmt: skip
+)
 GROUP = {
-    "job_group_id": 1, "in_update_parent_id": 0, "attributes": {"a": "b"},
-    "callback": "http://example.org/x", "cancel_after_n_failures": 1,
-}  # fmt: skip
+    "job_group_id": 1,
+    "in_update_parent_id": 0,
+    "attributes": {"a": "b"},
+    "callback": "http://example.org/x",
+    "cancel_after_n_failures": 1,
+}
 UPDATE = {"token": TOKEN, "n_jobs": 1, "n_job_groups": 1}
 BATCH = batch(
     TOKEN, n_jobs=1, n_groups=1, attributes={"a": "b"}, callback=None, cancel_after_n_failures=2
 )
-WOVEN = {"jobType": "SIMULATION", "maxRetryCount": 1, "payload": {"steps": [
-    {"action": "SLEEP", "durationMs": 1}, {"action": "LOG", "message": "x"},
-    {"action": "COMPUTE", "iterations": 1}, {"action": "FAIL", "message": "x"},
-    {"action": "HTTP_CALL", "latencyMs": 1, "url": "http://a.example"}]}}  # fmt: skip
+WOVEN = {
+    "jobType": "SIMULATION",
+    "maxRetryCount": 1,
+    "payload": {
+        "steps": [
+            {"action": "SLEEP", "durationMs": 1},
+            {"action": "LOG", "message": "x"},
+            {"action": "COMPUTE", "iterations": 1},
+            {"action": "FAIL", "message": "x"},
+            {"action": "HTTP_CALL", "latencyMs": 1, "url": "http://a.example"},
+        ]
+    },
+}
 TASK = {
-    "name": "n", "description": "d", "tags": {"a": "b"}, "volumes": ["/data/v"],
-    "inputs": [{"name": "n", "description": "d", "url": "http://a.example/x", "path": "/data/x",
-                "type": "FILE", "streamable": False}, {"path": "/data/y", "content": "x"}],
-    "outputs": [{"name": "n", "description": "d", "url": "weft://o", "path": "/data/o/*.txt",
-                 "path_prefix": "/data", "type": "FILE"}],
-    "resources": {"cpu_cores": 1, "preemptible": False, "ram_gb": 0.5, "disk_gb": 1.0,
-                  "zones": ["a"], "backend_parameters_strict": True, "backend_parameters": {
-                      "weft.queue": "default", "weft.priority": "1", "weft.attempts": "2",
-                      "weft.billing_project": "default"}},
-    "executors": [{"image": "ubuntu:24.04", "command": ["true"], "workdir": "/data", "stdin":
-                   "/data/x", "stdout": "/data/o/out", "stderr": "/data/o/err", "env": {"A": "b"},
-                   "ignore_error": True}],
-}  # fmt: skip
+    "name": "n",
+    "description": "d",
+    "tags": {"a": "b"},
+    "volumes": ["/data/v"],
+    "inputs": [
+        {
+            "name": "n",
+            "description": "d",
+            "url": "http://a.example/x",
+            "path": "/data/x",
+            "type": "FILE",
+            "streamable": False,
+        },
+        {"path": "/data/y", "content": "x"},
+    ],
+    "outputs": [
+        {
+            "name": "n",
+            "description": "d",
+            "url": "weft://o",
+            "path": "/data/o/*.txt",
+            "path_prefix": "/data",
+            "type": "FILE",
+        }
+    ],
+    "resources": {
+        "cpu_cores": 1,
+        "preemptible": False,
+        "ram_gb": 0.5,
+        "disk_gb": 1.0,
+        "zones": ["a"],
+        "backend_parameters_strict": True,
+        "backend_parameters": {
+            "weft.queue": "default",
+            "weft.priority": "1",
+            "weft.attempts": "2",
+            "weft.billing_project": "default",
+        },
+    },
+    "executors": [
+        {
+            "image": "ubuntu:24.04",
+            "command": ["true"],
+            "workdir": "/data",
+            "stdin": "/data/x",
+            "stdout": "/data/o/out",
+            "stderr": "/data/o/err",
+            "env": {"A": "b"},
+            "ignore_error": True,
+        }
+    ],
+}
 BODIES: Mapping[str, Any] = {
-    "create_hail_batch": BATCH, "create_hail_update": UPDATE, "edit_hail_limit": {"limit": 5},
+    "create_hail_batch": BATCH,
+    "create_hail_update": UPDATE,
+    "edit_hail_limit": {"limit": 5},
     "create_hail_batch_fast": {"batch": BATCH, "bunch": [HAIL_JOB], "job_groups": [GROUP]},
-    "update_hail_batch_fast": {"update": UPDATE, "bunch": [HAIL_JOB],
-                               "job_groups": [{**GROUP, "absolute_parent_id": 0}]},
-    "add_hail_groups": [GROUP], "add_hail_jobs": [HAIL_JOB], "add_hail_batch_jobs": [job(1)],
+    "update_hail_batch_fast": {
+        "update": UPDATE,
+        "bunch": [HAIL_JOB],
+        "job_groups": [{**GROUP, "absolute_parent_id": 0}],
+    },
+    "add_hail_groups": [GROUP],
+    "add_hail_jobs": [HAIL_JOB],
+    "add_hail_batch_jobs": [job(1)],
     "create_aloe_job": FULL,
     "act_on_aloe_job": {"action": "resubmit", "preserveNotifications": False},
     "put_aloe_action": {"action": "restore"},
     "resubmit_aloe_job": {"preserveNotifications": True},
     "share_aloe_job": {"username": "ann", "permission": "READ"},
-    "create_jobweaver_job": WOVEN, "create_tes_task": TASK,
-}  # fmt: skip
+    "create_jobweaver_job": WOVEN,
+    "create_tes_task": TASK,
+}
 """A sound body of each route that reads one, by the name of its function."""
 
 
@@ -112,9 +275,21 @@ async def known(http: httpx.AsyncClient, hail: Hail, worker: LiveWorker) -> Mapp
     await http.post("/v1/users", json={"name": "ann"})
     woven = (await http.post("/api/jobs", json=WOVEN)).json()["jobId"]
     task = (await http.post("/ga4gh/tes/v1/tasks", json=TASK)).json()["id"]
-    ids = {"aloe_id": await submitted(http), "job_id": woven, "task_id": task, "app": "any-1",
-           "b": "1", "container": "main", "file_path": "x", "g": "0", "j": "1", "p": "default",
-           "pairs": "name/n", "u": "1", "user": "ann"}  # fmt: skip
+    ids = {
+        "aloe_id": await submitted(http),
+        "job_id": woven,
+        "task_id": task,
+        "app": "any-1",
+        "b": "1",
+        "container": "main",
+        "file_path": "x",
+        "g": "0",
+        "j": "1",
+        "p": "default",
+        "pairs": "name/n",
+        "u": "1",
+        "user": "ann",
+    }
     assert len(await worker.claim()) == 3
     return ids
 

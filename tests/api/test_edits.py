@@ -76,8 +76,9 @@ async def test_batch_group_and_job_are_edited_and_say_by_whom(http: AsyncClient)
     assert (job.json()["name"], below.status_code) == (None, 200)
     assert root.json()["name"] == nothing.json()["name"] == "as the batch"
     assert [[item["kind"] for item in page["items"]] for page in history] == [
-        ["edited", "edited"], ["edited"],
-    ]  # fmt: skip
+        ["edited", "edited"],
+        ["edited"],
+    ]
     assert {item["actor"] for page in history for item in page["items"]} == {"user tester"}
     page = (await http.get(f"{path}/history?limit=1")).json()
     rest = (await http.get(f"{path}/history", params={"cursor": page["cursor"]})).json()
@@ -94,9 +95,10 @@ async def test_job_of_an_array_gets_a_label_of_its_own(http: AsyncClient) -> Non
 
     assert (two.status_code, three.status_code, same.status_code) == (200, 200, 200)
     assert [(job["name"], job["attributes"]) for job in jobs] == [
-        ("part", {"a": "1", "b": "2"}), ("part", {"b": "2", "c": "3"}),
+        ("part", {"a": "1", "b": "2"}),
+        ("part", {"b": "2", "c": "3"}),
         (None, {"a": "1", "b": "2"}),
-    ]  # fmt: skip
+    ]
 
 
 async def test_groups_keep_their_names_if_others_do_not_fit(http: AsyncClient) -> None:
@@ -124,8 +126,10 @@ async def test_job_has_its_priority_at_once(http: AsyncClient) -> None:
     history = (await http.get(f"{path}/history")).json()["items"]
 
     assert (answer.status_code, answer.json()["priority"], answer.json()["name"]) == (
-        200, -7, "late",
-    )  # fmt: skip
+        200,
+        -7,
+        "late",
+    )
     assert [one["subtype"] for one in history[1:]] == ["edited", "prioritized"]
     assert {one["actor"] for one in history[1:]} == {"user tester"}
 

@@ -31,11 +31,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
 LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
 EVALUATED = {
-    "run/isolated/answering/message.py", "api/html/render.py",  # that has our own templates
-    "core/apps/values.py", "core/deliveries/sinks.py", "core/queues/cel_library.py",
+    "run/isolated/answering/message.py",
+    "api/html/render.py",  # that has our own templates
+    "core/apps/values.py",
+    "core/deliveries/sinks.py",
+    "core/queues/cel_library.py",
     "core/queues/guard.py",
-    "extensions/lines/rules/configuration.py", "extensions/lines/rules/sink.py",
-}  # fmt: skip
+    "extensions/lines/rules/configuration.py",
+    "extensions/lines/rules/sink.py",
+}
 """What uses these libraries, which a process that serves calls by `Evaluates.each` alone."""
 
 
@@ -139,9 +143,10 @@ def test_expressions_load_no_command_line() -> None:
 
 
 COSTLY = {
-    "name": "costly", "priority": 90,
+    "name": "costly",
+    "priority": 90,
     "guard": "||".join(rf"job.name.matches('\\w{{10}}[a-y]{n}$')" for n in range(10)),
-}  # fmt: skip
+}
 """It takes some 35 ms of each job with another name."""
 
 

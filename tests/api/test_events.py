@@ -75,9 +75,17 @@ async def test_life_of_a_batch_is_told_in_order(
         [1, 2],
     )
     assert set(success) == {
-        "id", "at", "kind", "batch_id", "from", "to", "jobs", "groups", "trace_id",
-            "detail",
-    }  # fmt: skip
+        "id",
+        "at",
+        "kind",
+        "batch_id",
+        "from",
+        "to",
+        "jobs",
+        "groups",
+        "trace_id",
+        "detail",
+    }
 
 
 async def test_stream_of_one_batch_tells_of_no_other(http: AsyncClient) -> None:

@@ -73,9 +73,12 @@ async def test_failed_logins_tell_whose_they_were(
 
 
 async def test_many_that_are_alike_are_two_entries(
-    http: AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection,
+    http: AsyncClient,
+    api: LiveApi,
+    database: dict[str, str],
+    admin: asyncpg.Connection,
     command: Commands,
-) -> None:  # fmt: skip
+) -> None:
     """The first at once, the others together; the chain of digests goes over their number."""
     for n in range(7):
         wrong = {"authorization": f"Bearer guessed-{n}"}
@@ -147,9 +150,12 @@ async def test_one_network_is_one_sender_and_users_are_told_apart() -> None:
     await failures.finish()
 
     assert [(one.address, one.owner.user_name, one.times) for one in store.failed_logins] == [
-        ("2001:db8::1", None, 1), ("10.0.0.1", None, 1), ("10.0.0.1", "eve", 1),
-        ("2001:db8::2", None, 1), ("::ffff:10.0.0.1", None, 1),
-    ]  # fmt: skip
+        ("2001:db8::1", None, 1),
+        ("10.0.0.1", None, 1),
+        ("10.0.0.1", "eve", 1),
+        ("2001:db8::2", None, 1),
+        ("::ffff:10.0.0.1", None, 1),
+    ]
 
 
 class Away(RecordingStore):

@@ -20,11 +20,18 @@ from weft.extensions.pages import incidents
 from weft.wire.answers.batches import GroupStateWord
 
 WRONG: list[dict[str, Any]] = [
-    {}, {"note": ""}, {"note": "a\0b"}, {"note": "x" * 1001}, {"note": "n", "cause": "1"},
-    {"note": "n", "jobs": []}, {"note": "n", "jobs": [0]}, {"note": "n", "jobs": "all"},
-    {"note": "n", "until": "2026-11-22T10:00:00"}, {"note": "n", "more": 1},
+    {},
+    {"note": ""},
+    {"note": "a\0b"},
+    {"note": "x" * 1001},
+    {"note": "n", "cause": "1"},
+    {"note": "n", "jobs": []},
+    {"note": "n", "jobs": [0]},
+    {"note": "n", "jobs": "all"},
+    {"note": "n", "until": "2026-11-22T10:00:00"},
+    {"note": "n", "more": 1},
     {"note": "n", "cause": "0f3a9c41d27e", "jobs": [1]},
-]  # fmt: skip
+]
 
 
 async def failed(http: AsyncClient, worker: LiveWorker, n_jobs: int = 3) -> int:
@@ -52,8 +59,14 @@ async def test_pages_of_dead_letters_fit_together(http: AsyncClient, worker: Liv
 
 async def test_wrong_filters_are_refused(http: AsyncClient) -> None:
     for query in (
-        "cause=xyz", "reason=bad", "batch=c1", "acknowledged=1", "cursor=x", "limit=0", "x=1",
-    ):  # fmt: skip
+        "cause=xyz",
+        "reason=bad",
+        "batch=c1",
+        "acknowledged=1",
+        "cursor=x",
+        "limit=0",
+        "x=1",
+    ):
         assert (await http.get(f"/v1/dead-letters?{query}")).status_code == 400, query
 
 
@@ -105,8 +118,9 @@ async def test_pages_are_added_up(api: LiveApi, worker: LiveWorker) -> None:
         group = await (b.job_tree()).get_path("/a")
 
         assert [(one["reason"], one["exit_code"], one["n_jobs"]) for one in counts] == [
-            ("exit", 3, 4), ("exit", 4, 4)
-        ]  # fmt: skip
+            ("exit", 3, 4),
+            ("exit", 4, 4),
+        ]
         assert [one["first_job"] for one in counts] == [2, 3]
         assert {one["exit_code"]: one["n_jobs"] for one in of_group} == {3: 1, 4: 1}
         assert await b.count_reasons() == counts
@@ -215,9 +229,11 @@ async def test_failed_jobs_stand_by_cause_with_one_button(
 
 
 async def test_a_cause_is_one_row_however_many_jobs_it_has(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """And its own page has all of them."""
     monkeypatch.setattr(incidents, "LETTERS", 2)
     monkeypatch.setattr(incidents, "CAUSES", 2)

@@ -31,10 +31,17 @@ NOW = datetime(2026, 11, 23, tzinfo=UTC)
 def event_rows(numbers: Iterable[int]) -> list[Row]:
     """Return events, each of the batch with its number."""
     return [
-        {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,
-         "jobs": (), "groups": ()}
+        {
+            "xid": n,
+            "event_id": 0,
+            "batch_id": n,
+            "kind": "batch.held",
+            "at": NOW,
+            "jobs": (),
+            "groups": (),
+        }
         for n in numbers
-    ]  # fmt: skip
+    ]
 
 
 class _Store:
@@ -79,9 +86,15 @@ async def test_numbers_of_jobs_count_as_memory() -> None:
 
 @cases(
     ("n_own", "n_others", "least_s", "most_s"),
-    [(0, 0, 0, 0), (STREAMS_AT_ONCE, 0, 0, 0), (100, 100, 0.1, 0.5), (100_000, 0, 10, 10),
-     (1, 100_000, REST_MAX_S, REST_MAX_S), (1000, 0, 1.5, 2.5)],
-)  # fmt: skip
+    [
+        (0, 0, 0, 0),
+        (STREAMS_AT_ONCE, 0, 0, 0),
+        (100, 100, 0.1, 0.5),
+        (100_000, 0, 10, 10),
+        (1, 100_000, REST_MAX_S, REST_MAX_S),
+        (1000, 0, 1.5, 2.5),
+    ],
+)
 def test_many_streams_rest(n_own: int, n_others: int, least_s: float, most_s: float) -> None:
     """Those of a tenant that has very many rest so long that they cost others no more."""
     feeds = Feeds(cast("ApiStore", None), cast("Notices", None), _encode)

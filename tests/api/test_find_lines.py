@@ -138,9 +138,16 @@ async def test_wrong_searches_are_refused(http: AsyncClient) -> None:
 
 
 ENDED = AttemptLog(
-    batch_id=1, job_id=1, attempt=1, ended=True, location=segment_location(0, 0),
-    stdout_bytes=3, stderr_bytes=0, truncated=False, state="success",
-)  # fmt: skip
+    batch_id=1,
+    job_id=1,
+    attempt=1,
+    ended=True,
+    location=segment_location(0, 0),
+    stdout_bytes=3,
+    stderr_bytes=0,
+    truncated=False,
+    state="success",
+)
 
 
 class QuickJob:
@@ -183,9 +190,13 @@ VARYING = {"date", "traceparent", "x-trace-id"}
 
 async def test_head_is_that_of_a_get(http: AsyncClient) -> None:
     cases = [
-        ("/v1/batches", 200), ("/openapi.json", 200), ("/v1/batches?limit=0", 400),
-        ("/v1/batches/9", 404), ("/v1/nothing", 404), ("/v1/batches/1/cancel", 405),
-    ]  # fmt: skip
+        ("/v1/batches", 200),
+        ("/openapi.json", 200),
+        ("/v1/batches?limit=0", 400),
+        ("/v1/batches/9", 404),
+        ("/v1/nothing", 404),
+        ("/v1/batches/1/cancel", 405),
+    ]
     for path, status in cases:
         heads = [await http.request(method, path) for method in ("GET", "HEAD", "GET")]
         shown = [{k: v for k, v in one.headers.items() if k not in VARYING} for one in heads]

@@ -67,9 +67,11 @@ async def test_address_of_a_request_is_the_one_that_its_sender_used(
 
     headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
     scope = {
-        "type": "http", "scheme": "http", "client": (peer, 1),
+        "type": "http",
+        "scheme": "http",
+        "client": (peer, 1),
         "headers": [(b"host", b"inside"), *headers],
-    }  # fmt: skip
+    }
     await ReadForwarded(app, parse_networks("10.0.0.0/8"))(scope, nothing, drop)
 
     assert [dict(one["headers"])[b"host"] for one in found] == [seen[1]]

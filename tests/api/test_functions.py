@@ -34,9 +34,12 @@ def rows_of(
 ) -> JobRows:
     body = msgspec.json.encode({"first": first, "jobs": jobs})
     context = DocumentContext(
-        settings=Settings(function_bytes_max=100), trace_id="a" * 32,
-        first=first, whole=whole, batch_id=batch_id,
-    )  # fmt: skip
+        settings=Settings(function_bytes_max=100),
+        trace_id="a" * 32,
+        first=first,
+        whole=whole,
+        batch_id=batch_id,
+    )
     return translate(decode(body, JSON, JobBunch).jobs, context, [], Problems()).rows
 
 
@@ -86,11 +89,14 @@ def test_references_follow_when_parents_are_put_first() -> None:
 @cases(
     ("job", "pointer"),
     [
-        ({"executor": "function"}, "/function"), ({"executor": "process", **BRINGS}, "/executor"),
+        ({"executor": "function"}, "/function"),
+        ({"executor": "process", **BRINGS}, "/executor"),
         ({"executor": "slurm", **BRINGS}, "/executor"),
         ({"executor": "slurm", "requirements": {"digest": "0" * 64}}, "/requirements"),
-        ({"command": ["true"], **BRINGS}, "/command"), ({"script": "true", **BRINGS}, "/script"),
-        ({"stdin": "x", **BRINGS}, "/stdin"), ({"function": {}}, "/function"),
+        ({"command": ["true"], **BRINGS}, "/command"),
+        ({"script": "true", **BRINGS}, "/script"),
+        ({"stdin": "x", **BRINGS}, "/stdin"),
+        ({"function": {}}, "/function"),
         ({"function": {"call": "a:b", "pickle": PICKLE}}, "/function"),
         ({"function": {"call": "a.b"}}, "/function/call"),
         ({"function": {"call": "a:b()"}}, "/function/call"),
@@ -106,13 +112,14 @@ def test_references_follow_when_parents_are_put_first() -> None:
         ({"function": {"call": "a:b", "python": "three"}}, "/function/python"),
         ({"function": {"call": "a:b", "path": ["relative"]}}, "/function/path/0"),
         ({"function": {"call": "a:b", "path": ["/x"] * 65}}, "/function/path"),
-        ({"function": {"of": 1}}, "/function/of"), ({"function": {"of": 0}}, "/function/of"),
+        ({"function": {"of": 1}}, "/function/of"),
+        ({"function": {"of": 0}}, "/function/of"),
         ({"function": {"of": -7}}, "/function/of"),
         ({"function": {"of": "first"}}, "/function/of"),
         ({"function": {"of": "b8.j1"}}, "/function/of"),
         ({"function": {"call": "a:b", "kwargs": {"1": {}}, "kw": 1}}, "/function/kw"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named(job: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidDocument) as refused:
         rows_of([job])
@@ -133,8 +140,11 @@ def test_what_was_pickled_is_not_shown() -> None:
     shown = shown_spec(brings, 1, ())
     assert isinstance(shown, dict)
     assert shown["function"] == {
-        "pickle_bytes": 7, "arguments_bytes": 7, "python": "3.12", "path": ("/a",),
-    }  # fmt: skip
+        "pickle_bytes": 7,
+        "arguments_bytes": 7,
+        "python": "3.12",
+        "path": ("/a",),
+    }
     assert shown_spec(calls, 2, ()) == {**shown, "function": {"of": "j1"}}
 
 

@@ -20,7 +20,7 @@ async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -
         job(1, "echo", attributes={"name": "first", "k": "v"}, env=[{"name": "A", "value": "1"}]),
         job(2, "true", in_update_parent_ids=[1], always_run=True),
         attributes={"name": "all"},
-    )  # fmt: skip
+    )
     waiting = await hail.ask("GET", f"/batches/{b}")
     for of_job in ("", "/jobs/1"):  # as hailtop prints it
         link = await hail.http.get(f"/batches/{b}{of_job}")
@@ -63,8 +63,11 @@ async def test_same_token_is_the_same_batch_whatever_it_says(hail: Hail) -> None
     assert slow == slow_again
     assert (slow["update_id"], slow["start_job_id"], slow["start_job_group_id"]) == (1, 1, 1)
     assert bare | {"id": 0} == {
-        "id": 0, "update_id": None, "start_job_id": None, "start_job_group_id": None,
-    }  # fmt: skip
+        "id": 0,
+        "update_id": None,
+        "start_job_id": None,
+        "start_job_group_id": None,
+    }
 
 
 async def test_bunches_fill_an_update_that_is_seen_after_its_commit(hail: Hail) -> None:
@@ -104,9 +107,10 @@ async def test_bunches_fill_an_update_that_is_seen_after_its_commit(hail: Hail) 
 
 async def test_updates_refer_to_what_is_there(hail: Hail, worker: LiveWorker) -> None:
     b = await hail.submit(
-        "t", job(1, "a", in_update_job_group_id=1),
+        "t",
+        job(1, "a", in_update_job_group_id=1),
         job_groups=[{"job_group_id": 1, "in_update_parent_id": 0, "attributes": {"name": "g"}}],
-    )  # fmt: skip
+    )
     body = {
         "update": {"token": "u", "n_jobs": 2, "n_job_groups": 1},
         "bunch": [
@@ -132,9 +136,12 @@ async def test_cancel_of_a_group_leaves_others_and_what_always_runs(
 ) -> None:
     group = {"job_group_id": 1, "in_update_parent_id": 0}
     b = await hail.submit(
-        "t", job(1, "a", in_update_job_group_id=1),
-        job(2, "b", in_update_job_group_id=1, always_run=True), job(3, "c"), job_groups=[group],
-    )  # fmt: skip
+        "t",
+        job(1, "a", in_update_job_group_id=1),
+        job(2, "b", in_update_job_group_id=1, always_run=True),
+        job(3, "c"),
+        job_groups=[group],
+    )
     for _ in range(2):
         await hail.ask("PATCH", f"/batches/{b}/job-groups/1/cancel")
     await fold(database["weft_driver"])
@@ -182,22 +189,37 @@ async def test_pages_have_fifty(hail: Hail) -> None:
 
 async def test_queries_of_jobs(hail: Hail, worker: LiveWorker) -> None:
     b = await hail.submit(
-        "t", job(1, "a", attributes={"tag": "x"}), job(2, "b", attributes={"tag": "y"}),
+        "t",
+        job(1, "a", attributes={"tag": "x"}),
+        job(2, "b", attributes={"tag": "y"}),
         job(3, "c"),
-    )  # fmt: skip
+    )
     first, second = [(await worker.claim(1))[0] for _ in range(2)]
     for one, code in ((first, 0), (second, 1)):
         await worker.start([one])
         await worker.end([one], exit_code=code)
     for version, query, numbers in [
-        (1, "", [1, 2, 3]), (1, "success", [1]), (1, "bad", [2]), (1, "!done", [3]),
-        (1, "tag=x", [1]), (1, "!tag=x", [2, 3]), (1, "has:tag job_id=2", [2]), (2, "", [1, 2, 3]),
-        (2, "state = failed", [2]), (2, "state!=failed", [1, 3]),
-        (2, "job_id >= 2\nstate == ready", [3]), (2, "exit_code != 0", [2, 3]),
-        (2, "exit_code = NULL", [3]), (2, "tag != x", [2]), (2, "tag =~ x", [1]),
-        (2, '"tag"', [1, 2]), (2, "ag", [1, 2]), (2, "cost >= $0\njob_id<3", [1, 2]),
-        (2, "start_time > 2023-02-24T17:15:25Z", [1, 2]), (2, "instance = w1", [1, 2]),
-    ]:  # fmt: skip
+        (1, "", [1, 2, 3]),
+        (1, "success", [1]),
+        (1, "bad", [2]),
+        (1, "!done", [3]),
+        (1, "tag=x", [1]),
+        (1, "!tag=x", [2, 3]),
+        (1, "has:tag job_id=2", [2]),
+        (2, "", [1, 2, 3]),
+        (2, "state = failed", [2]),
+        (2, "state!=failed", [1, 3]),
+        (2, "job_id >= 2\nstate == ready", [3]),
+        (2, "exit_code != 0", [2, 3]),
+        (2, "exit_code = NULL", [3]),
+        (2, "tag != x", [2]),
+        (2, "tag =~ x", [1]),
+        (2, '"tag"', [1, 2]),
+        (2, "ag", [1, 2]),
+        (2, "cost >= $0\njob_id<3", [1, 2]),
+        (2, "start_time > 2023-02-24T17:15:25Z", [1, 2]),
+        (2, "instance = w1", [1, 2]),
+    ]:
         path = f"/api/v{version}alpha/batches/{b}/jobs"
         answer = await hail.http.get(path, params={"q": query})
 
@@ -250,8 +272,12 @@ async def test_billing_projects(hail: Hail) -> None:
 
     assert made == ["Lab", "Lab"]
     assert bare | {"accrued_cost": 0} == {
-        "billing_project": "Lab", "status": "open", "users": [], "limit": None, "accrued_cost": 0,
-    }  # fmt: skip
+        "billing_project": "Lab",
+        "status": "open",
+        "users": [],
+        "limit": None,
+        "accrued_cost": 0,
+    }
     assert (ours["on_limit"], ours["cost_max"]) == ("cancel", None)
     assert no_member == (403, "Unknown Hail Batch billing project Lab.")
     assert nobody == (403, "User nobody does not exist.")
@@ -291,7 +317,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for url in ("store://lab/../x", "store://lab/a/../../x", "file:///a/../x", "../x")
     ),
     ({"in_update_job_group_id": 3}, "no job group 3"),
-]  # fmt: skip
+]
 
 
 async def test_specs_are_refused_in_the_words_of_hail(hail: Hail, worker: LiveWorker) -> None:
@@ -308,9 +334,14 @@ async def test_specs_are_refused_in_the_words_of_hail(hail: Hail, worker: LiveWo
 
 async def test_old_forms_of_jobs_are_taken(hail: Hail) -> None:
     old = {
-        "job_id": 1, "command": ["true"], "image": "i", "mount_docker_socket": False,
-        "parent_ids": [], "pvc_size": "1Gi", "gcsfuse": [],
-    }  # fmt: skip
+        "job_id": 1,
+        "command": ["true"],
+        "image": "i",
+        "mount_docker_socket": False,
+        "parent_ids": [],
+        "pvc_size": "1Gi",
+        "gcsfuse": [],
+    }
     b = await hail.submit("t", old)
     spec = (await hail.ask("GET", f"/batches/{b}/jobs/1"))["spec"]
 
@@ -382,12 +413,16 @@ async def test_callbacks_carry_the_documents_of_the_door(
     """Of inner groups first."""
     url = "https://hook.example/"
     groups = [
-        {"job_group_id": 1, "in_update_parent_id": 0, "callback": url + "g",
-         "attributes": {"k": "v"}},
-    ]  # fmt: skip
+        {
+            "job_group_id": 1,
+            "in_update_parent_id": 0,
+            "callback": url + "g",
+            "attributes": {"k": "v"},
+        },
+    ]
     b = await hail.submit(
         "t", job(1, "true", in_update_job_group_id=1), job_groups=groups, callback=url
-    )  # fmt: skip
+    )
     await worker.work()
     await fold(database["weft_driver"])
     async with leading(database["weft_driver"]) as (driver, epoch):

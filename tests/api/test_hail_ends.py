@@ -37,9 +37,13 @@ async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) 
     assert [one["state"] for one in jobs] == ["Failed", "Failed", "Failed", "Success", "Failed"]
     assert [one["exit_code"] for one in jobs] == [137, 3, 137, 0, None]
     assert found == {
-        "= NULL": [5], "!= NULL": [1, 2, 3, 4], "> 3": [1, 3], "= 137": [1, 3],
-        "!= 137": [2, 4, 5], "<= 3": [2, 4],
-    }  # fmt: skip
+        "= NULL": [5],
+        "!= NULL": [1, 2, 3, 4],
+        "> 3": [1, 3],
+        "= 137": [1, 3],
+        "!= 137": [2, 4, 5],
+        "<= 3": [2, 4],
+    }
     for entry, one in zip(listed, jobs, strict=True):
         assert entry == {name: one[name] for name in entry}
     for one in jobs[:4]:
@@ -109,8 +113,9 @@ async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> Non
     assert used["main"]["columns"] == ["time_msecs", "memory_in_bytes", "cpu_usage"]
     assert used["main"]["index"] == [0, 1]
     assert used["main"]["data"] == [
-        [started + 1000, 7 << 20, 0.5], [started + 3000, 9 << 20, 2.0],
-    ]  # fmt: skip
+        [started + 1000, 7 << 20, 0.5],
+        [started + 3000, 9 << 20, 2.0],
+    ]
 
 
 async def test_lists_say_what_each_resource_cost(hail: Hail, worker: LiveWorker) -> None:

@@ -50,12 +50,14 @@ FORMS = {
 }
 REFUSED = {
     "input_files": [
-        *(f"{one}/x" for one in ("gs://b", "hail-az://a/b", "s3://labs", "s3://other")), "",
+        *(f"{one}/x" for one in ("gs://b", "hail-az://a/b", "s3://labs", "s3://other")),
+        "",
     ],
     "output_files": [
-        *(f"{one}/x" for one in ("gs://b", "https://a", "s3://lab", "file:///shared", "/x")), "",
+        *(f"{one}/x" for one in ("gs://b", "https://a", "s3://lab", "file:///shared", "/x")),
+        "",
     ],
-}  # fmt: skip
+}
 
 
 def read(tmp_path: Path, *command: str, **more: Any) -> ForeignJob:  # noqa: ANN401 (a spec)
@@ -106,9 +108,14 @@ KINDS: list[dict[str, Any]] = [
     {"input_files": [{"from": "file:///x", "to": "/io/x"}]},
 ]
 COMMANDS: tuple[list[str], ...] = (
-    ["cat", "/io/x"], ["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"],
+    ["cat", "/io/x"],
+    ["a"],
+    ["b", TRAP],
+    ["c", '\\" ] , é \u2028'],
+    [],
+    ["ls", "/io"],
     ["d" * 400],
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -18,32 +18,72 @@ from weft.settings import Settings
 
 CONTRACT = {
     "a batch": {
-        "billing_project", "n_jobs", "n_job_groups", "token", "attributes", "callback",
+        "billing_project",
+        "n_jobs",
+        "n_job_groups",
+        "token",
+        "attributes",
+        "callback",
         "cancel_after_n_failures",
     },
     "an update": {"token", "n_jobs", "n_job_groups"},
     "a job group": {
-        "job_group_id", "in_update_parent_id", "absolute_parent_id", "attributes", "callback",
+        "job_group_id",
+        "in_update_parent_id",
+        "absolute_parent_id",
+        "attributes",
+        "callback",
         "cancel_after_n_failures",
     },
     "a job": {
-        "job_id", "process", "in_update_parent_ids", "absolute_parent_ids",
-        "in_update_job_group_id", "absolute_job_group_id", "always_run", "n_max_attempts", "env",
-        "attributes", "resources", "timeout", "port", "regions", "user_code",
-        "always_copy_output", "input_files", "output_files", "cloudfuse", "gcsfuse",
-        "requester_pays_project", "mount_tokens", "network", "secrets", "service_account",
-        "unconfined", "parent_ids", "command", "image", "pvc_size",
+        "job_id",
+        "process",
+        "in_update_parent_ids",
+        "absolute_parent_ids",
+        "in_update_job_group_id",
+        "absolute_job_group_id",
+        "always_run",
+        "n_max_attempts",
+        "env",
+        "attributes",
+        "resources",
+        "timeout",
+        "port",
+        "regions",
+        "user_code",
+        "always_copy_output",
+        "input_files",
+        "output_files",
+        "cloudfuse",
+        "gcsfuse",
+        "requester_pays_project",
+        "mount_tokens",
+        "network",
+        "secrets",
+        "service_account",
+        "unconfined",
+        "parent_ids",
+        "command",
+        "image",
+        "pvc_size",
     },
     "the resources of a job": {"cpu", "memory", "storage", "machine_type", "preemptible"},
     "the process of a job": {
-        "type", "image", "command", "mount_docker_socket", "jar_spec", "profile",
+        "type",
+        "image",
+        "command",
+        "mount_docker_socket",
+        "jar_spec",
+        "profile",
     },
-}  # fmt: skip
+}
 """The keys of each document in the contract of Hail 0.2.139, old forms included."""
 SHAPES = {
-    "a batch": BATCH, "an update": UPDATE, "a job group": GROUP,
+    "a batch": BATCH,
+    "an update": UPDATE,
+    "a job group": GROUP,
     "the resources of a job": RESOURCES,
-}  # fmt: skip
+}
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
 BUCKETS = [{"bucket": "b", "mount_path": "/b", "read_only": True}]
 ASKED: dict[str, Any] = {
@@ -110,14 +150,26 @@ def test_jobs_that_name_io_get_it(
 @cases(
     "more",
     [
-        {"job_id": True}, {"job_id": 2**40}, {"timeout": 0}, {"timeout": 10**9},
-        {"n_max_attempts": 0}, {"resources": {"cpu": "1\n"}}, {"resources": {"memory": "much"}},
-        {"resources": {"machine_type": "n1"}}, {"env": [{"name": "a"}]}, {"odd": 1},
-        {"attributes": {"a": 1}}, {"attributes": None}, {"resources": {"cpu": 1}},
-        {"resources": {"cpu": "\u0661"}}, {"regions": []}, {"unconfined": True},
-        {"process": {"type": "jvm", "command": [], "jar_spec": {}}}, {"always_run": 1},
+        {"job_id": True},
+        {"job_id": 2**40},
+        {"timeout": 0},
+        {"timeout": 10**9},
+        {"n_max_attempts": 0},
+        {"resources": {"cpu": "1\n"}},
+        {"resources": {"memory": "much"}},
+        {"resources": {"machine_type": "n1"}},
+        {"env": [{"name": "a"}]},
+        {"odd": 1},
+        {"attributes": {"a": 1}},
+        {"attributes": None},
+        {"resources": {"cpu": 1}},
+        {"resources": {"cpu": "\u0661"}},
+        {"regions": []},
+        {"unconfined": True},
+        {"process": {"type": "jvm", "command": [], "jar_spec": {}}},
+        {"always_run": 1},
     ],
-)  # fmt: skip
+)
 def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> None:
     raw = msgspec.json.encode(job(1, "true", **more))
     with pytest.raises(Refused):
@@ -130,7 +182,8 @@ def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> N
 @cases(
     "more",
     [
-        {}, {"timeout": 5, "n_max_attempts": 3, "always_run": True},
+        {},
+        {"timeout": 5, "n_max_attempts": 3, "always_run": True},
         {"in_update_parent_ids": [1], "absolute_parent_ids": [3], "in_update_job_group_id": 1},
         {"attributes": {"name": "n"}, "env": [{"name": "A", "value": "/io"}], "port": 5000},
         {"absolute_job_group_id": 2, "in_update_job_group_id": 1, "user_code": "x"},
@@ -138,7 +191,7 @@ def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> N
         {"input_files": [{"from": "a", "to": "/io/b"}], "always_copy_output": True},
         {"output_files": [{"from": "/io/a", "to": "b"}], "always_copy_output": True},
     ],
-)  # fmt: skip
+)
 def test_checking_key_by_key_makes_the_same_job(more: dict[str, Any], tmp_path: Path) -> None:
     bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1, first_job=5, first_group=2)
     plain, rare = (

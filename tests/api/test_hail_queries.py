@@ -39,9 +39,13 @@ async def test_instance_collections_are_those_of_documents(hail: Hail) -> None:
 
     assert list(shown.values()) == ["highcpu", "standard", "highmem"] * 2 + ["standard"]
     assert by_query == {
-        "= highcpu": [1, 4], "== standard": [2, 5, 7], "!= standard": [1, 3, 4, 6],
-        "=~ high": [1, 3, 4, 6], "!~ high": [2, 5, 7], "= odd": [],
-    }  # fmt: skip
+        "= highcpu": [1, 4],
+        "== standard": [2, 5, 7],
+        "!= standard": [1, 3, 4, 6],
+        "=~ high": [1, 3, 4, 6],
+        "!~ high": [2, 5, 7],
+        "= odd": [],
+    }
 
 
 async def test_times_are_of_what_ran_and_durations_of_what_ended(
@@ -50,9 +54,12 @@ async def test_times_are_of_what_ran_and_durations_of_what_ended(
     """One job runs, one could not be started, one is cancelled before it runs."""
     inside = {"in_update_job_group_id": 1}
     b = await hail.submit(
-        "t", job(1, "x"), job(2, "x"), job(3, "x", in_update_parent_ids=[1], **inside),
+        "t",
+        job(1, "x"),
+        job(2, "x"),
+        job(3, "x", in_update_parent_ids=[1], **inside),
         job_groups=[{"job_group_id": 1, "in_update_parent_id": 0}],
-    )  # fmt: skip
+    )
     first, second = await worker.claim(2)
     await worker.start([first])
     could_not = end_report(second, Reason.NO_PROGRAM, start_age_us=None)
@@ -64,10 +71,16 @@ async def test_times_are_of_what_ran_and_durations_of_what_ended(
     by_query = {
         query: [one["job_id"] for one in await found(hail, path, query)]
         for query in (
-            f"start_time > {LONG_AGO}", f"start_time < {LONG_AGO}", f"end_time > {LONG_AGO}",
-            "duration >= 0", "duration < 1", "duration = 0", "duration > 0", "duration != 0",
+            f"start_time > {LONG_AGO}",
+            f"start_time < {LONG_AGO}",
+            f"end_time > {LONG_AGO}",
+            "duration >= 0",
+            "duration < 1",
+            "duration = 0",
+            "duration > 0",
+            "duration != 0",
         )
-    }  # fmt: skip
+    }
     (attempt,) = await hail.ask("GET", f"/batches/{b}/jobs/2/attempts")
 
     assert [one["state"] for one in jobs] == ["Running", "Failed", "Cancelled"]

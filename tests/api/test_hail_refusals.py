@@ -89,7 +89,9 @@ async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
     asked = [
         (groups, [{"job_group_id": 1}], 400, "must define in_update_parent_id or"),
         (
-            groups, [{"job_group_id": n, **root} for n in (1, 3)], 400,
+            groups,
+            [{"job_group_id": n, **root} for n in (1, 3)],
+            400,
             "noncontiguous job group ids",
         ),
         (jobs, [job(1), job(3)], 400, "noncontiguous job ids"),
@@ -102,15 +104,19 @@ async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
             for wrong in (-1, 10**400, "1e400", "nan", True, [5])
         ),
         (
-            "/billing_limits/default/edit", {"limit": 3}, 400,
+            "/billing_limits/default/edit",
+            {"limit": 3},
+            400,
             "invalid billing_limit 3: the soft limit 4 is above the limit 3",
         ),
         ("/billing_projects/LAB/create", None, 403, "already exists"),
         (
-            "/batches/create", batch("c", billing_project="lab"), 403,
+            "/batches/create",
+            batch("c", billing_project="lab"),
+            403,
             "Billing project lab is closed or deleted.",
         ),
-    ]  # fmt: skip
+    ]
     await hail.http.patch("/v1/billing-projects/default", json={"cost_soft_max": 4})
     for path, body, status, words in asked:
         said = await hail.refused("POST", path, body)

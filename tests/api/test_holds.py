@@ -43,8 +43,12 @@ async def test_release_says_what_holds_it_still(http: httpx.AsyncClient) -> None
 
     assert (group["held"], group["was_held"], job["result"]) == (True, True, "held")
     assert [one["subtype"] for one in history][1:] == [
-        "held", "held", "held", "released", "released",
-    ]  # fmt: skip
+        "held",
+        "held",
+        "held",
+        "released",
+        "released",
+    ]
     assert {one["actor"] for one in history} == {"user tester"}
 
 

@@ -134,16 +134,30 @@ async def test_description_tells_what_creates_and_which_headers_count(client: As
 
     update = "/v1/batches/{b}/updates"
     assert creates == {
-        "/v1/tokens", "/v1/billing-projects", "/v1/tenants", "/v1/users", "/v1/schedules",
-        "/v1/schedules/{s}/run-now", "/v1/batches", "/v1/batches/{b}/groups", update,
-        f"{update}/{{u}}/jobs", f"{update}/{{u}}/groups",
-    }  # fmt: skip
+        "/v1/tokens",
+        "/v1/billing-projects",
+        "/v1/tenants",
+        "/v1/users",
+        "/v1/schedules",
+        "/v1/schedules/{s}/run-now",
+        "/v1/batches",
+        "/v1/batches/{b}/groups",
+        update,
+        f"{update}/{{u}}/jobs",
+        f"{update}/{{u}}/groups",
+    }
     assert takes_key == {
-        *creates, "/v1/batch-actions", "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit",
-        "/v1/sources/{source}/rerun", "/v1/conditions/{c}/release",
-        *(f"/v1/batches/{{b}}/jobs/{{j}}/{told}"
-          for told in ("signal", "message", "extend", "status", "answer-links")),
-    }  # fmt: skip
+        *creates,
+        "/v1/batch-actions",
+        "/v1/batches/{b}/retry",
+        "/v1/batches/{b}/resubmit",
+        "/v1/sources/{source}/rerun",
+        "/v1/conditions/{c}/release",
+        *(
+            f"/v1/batches/{{b}}/jobs/{{j}}/{told}"
+            for told in ("signal", "message", "extend", "status", "answer-links")
+        ),
+    }
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID", "X-Weft-Visit"}
 
 

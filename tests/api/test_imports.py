@@ -17,16 +17,30 @@ from weft.wire.documents.foreign_jobs import IMPORTED_MAX
 LIVE_DOORS = api_doors()
 AT = "2024-05-01T1{}:00:00Z"
 JOB: dict[str, Any] = {
-    "id": "a-007", "name": "old one", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
-    "created": AT.format(0), "ended": AT.format(3), "lastStatusMessage": "exit code 3",
-    "memoryPerNode": 2, "maxHours": 1.5, "inputs": {"data": "x"}, "archive": True,
-}  # fmt: skip
+    "id": "a-007",
+    "name": "old one",
+    "owner": "tester",
+    "appId": "count-1.0",
+    "status": "FAILED",
+    "created": AT.format(0),
+    "ended": AT.format(3),
+    "lastStatusMessage": "exit code 3",
+    "memoryPerNode": 2,
+    "maxHours": 1.5,
+    "inputs": {"data": "x"},
+    "archive": True,
+}
 EVENTS = [
-    {"jobId": "a-007", "status": "RUNNING", "created": AT.format(2), "createdBy": "tester",
-     "description": "It runs."},
+    {
+        "jobId": "a-007",
+        "status": "RUNNING",
+        "created": AT.format(2),
+        "createdBy": "tester",
+        "description": "It runs.",
+    },
     {"jobUuid": "a-007", "status": "STAGING_INPUTS", "created": AT.format(1)},
     {"jobId": "a-007", "status": "PERMISSION_GRANT", "created": AT.format(2)},
-]  # fmt: skip
+]
 
 
 def lines(*documents: object) -> list[bytes]:
@@ -89,8 +103,10 @@ async def test_clients_import_any_number_of_jobs(api: LiveApi) -> None:
         with pytest.raises(InvalidValue):
             await client.import_jobs("aloe", [*jobs[:-1], {**jobs[-1], "user": "nobody"}])
         for given, told in (
-            ({"check": True}, (0, 0)), ({}, (len(jobs), 0)), ({}, (0, len(jobs))),
-        ):  # fmt: skip
+            ({"check": True}, (0, 0)),
+            ({}, (len(jobs), 0)),
+            ({}, (0, len(jobs))),
+        ):
             found = await client.import_jobs("aloe", jobs, **given)
             assert (found["n_new"], found["n_known"]) == told
 
@@ -98,11 +114,12 @@ async def test_clients_import_any_number_of_jobs(api: LiveApi) -> None:
 async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) -> None:
     (job,), _ = read_dump(lines(JOB))
     for wrong, at in (
-        ({"user": "nobody"}, "/jobs/1/user"), ({"id": job["id"]}, "/jobs/1/id"),
+        ({"user": "nobody"}, "/jobs/1/user"),
+        ({"id": job["id"]}, "/jobs/1/id"),
         ({"created_at": "2999-01-01T00:00:00Z"}, "/jobs/1/created_at"),
         ({"ended_at": AT.format(0).replace("2024", "2023")}, "/jobs/1/ended_at"),
         ({"ended_at": "2999-01-01T00:00:00Z"}, "/jobs/1/ended_at"),
-    ):  # fmt: skip
+    ):
         answer = await imported(http, job, {**job, "id": "c-007", **wrong})
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, at)
     assert (await http.get("/jobs/v2/a-007")).status_code == 404
@@ -111,19 +128,26 @@ async def test_nothing_is_imported_if_a_job_is_wrong(http: httpx.AsyncClient) ->
 @cases(
     ("document", "field"),
     [
-        ({**JOB, "status": "RUNNING"}, "status"), ({**JOB, "status": "GONE"}, "status"),
-        ({**JOB, "owner": None}, "owner"), ({**JOB, "created": "soon"}, "created"),
-        ({**JOB, "ended": AT.format("x")}, "ended"), ({**JOB, "created": AT.format(4)}, "ended"),
+        ({**JOB, "status": "RUNNING"}, "status"),
+        ({**JOB, "status": "GONE"}, "status"),
+        ({**JOB, "owner": None}, "owner"),
+        ({**JOB, "created": "soon"}, "created"),
+        ({**JOB, "ended": AT.format("x")}, "ended"),
+        ({**JOB, "created": AT.format(4)}, "ended"),
         ({**JOB, "started": "then"}, "started"),
-        ({**JOB, "inputs": "x"}, "inputs"), ({**JOB, "name": "x" * 256}, "name"),
-        ({**JOB, "id": 7}, "id"), (JOB, "id"),
+        ({**JOB, "inputs": "x"}, "inputs"),
+        ({**JOB, "name": "x" * 256}, "name"),
+        ({**JOB, "id": 7}, "id"),
+        (JOB, "id"),
         ({"jobId": "a-007", "status": "RUNNING"}, "created"),
         ({"jobId": "z-007", "status": "RUNNING", "created": AT.format(1)}, "jobId"),
-        ({**JOB, "id": "c", "name": "a\0b"}, ""), ([], ""), ({"status": "RUNNING"}, "jobId"),
+        ({**JOB, "id": "c", "name": "a\0b"}, ""),
+        ([], ""),
+        ({"status": "RUNNING"}, "jobId"),
         ({**JOB, "id": "d", "appId": None}, "appId"),
         ({name: JOB[name] for name in JOB if name != "appId"} | {"id": "d"}, "appId"),
     ],
-)  # fmt: skip
+)
 def test_wrong_lines_are_named(document: object, field: str) -> None:
     is_other = isinstance(document, dict) and "appId" in document and document is not JOB
     first = {**JOB, "id": "first"} if is_other else JOB

@@ -69,8 +69,11 @@ async def test_an_invitation_gives_one_worker_a_token_of_its_name(
     bob = await add(http, "bob", role="operator")
     document = {"name": "o", "scopes": ["work"], "pool": "default", "once": True, "valid_s": 9}
     assert (await http.post("/v1/tokens", json=document, headers=bob)).status_code == 403
-    said = [(one["user"], one["refused"]) for one in await trail(http, database)
-            if one["action"] == "join_worker"]  # fmt: skip
+    said = [
+        (one["user"], one["refused"])
+        for one in await trail(http, database)
+        if one["action"] == "join_worker"
+    ]
     assert said[0] == ("tester", None)
     assert {refused for _, refused in said} == {None, "API.INVITATION_REFUSED"}
 

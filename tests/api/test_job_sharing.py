@@ -34,9 +34,13 @@ def of_jobs(api: LiveApi) -> set[tuple[str, str]]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("permission", list(Permission))
 async def test_grantee_of_a_job_sees_the_job_and_nothing_else(
-    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker,
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    ann: Header,
+    stranger: Header,
+    worker: LiveWorker,
     permission: Permission,
-) -> None:  # fmt: skip
+) -> None:
     """Walk the application's own routes, with the job, with another one, and about the batch."""
     batch = await submit(http, ann, jobs=[{"command": ["true"]}] * 3)
     await worker.start(await worker.claim(1))
@@ -80,9 +84,13 @@ async def test_results_and_outputs_of_granted_jobs_alone(
     statuses = {
         query: (await http.get(f"{path}/{query}", headers=stranger)).status_code
         for query in (
-            "results?jobs=1,3", "results?jobs=1-3", "results", "outputs?first=3&last=3", "outputs"
+            "results?jobs=1,3",
+            "results?jobs=1-3",
+            "results",
+            "outputs?first=3&last=3",
+            "outputs",
         )
-    }  # fmt: skip
+    }
 
     assert list(statuses.values()) == [200, 404, 404, 200, 404]
 
@@ -124,9 +132,12 @@ async def test_events_name_granted_jobs_alone(
 
 
 async def test_output_of_a_granted_job_is_followed_to_its_end(
-    http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker,
+    http: httpx.AsyncClient,
+    ann: Header,
+    stranger: Header,
+    worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """An event tells of the end, not a look after a while; and the stream ends with the grant."""
     for module in (watch, follow):
         monkeypatch.setattr(module, "QUIET_S", 3600.0)
@@ -155,9 +166,13 @@ async def test_output_of_a_granted_job_is_followed_to_its_end(
 
 
 async def test_clients_and_the_command_line_share_one_job(
-    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    ann: Header,
+    stranger: Header,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     batch = await submit(http, ann, jobs=[{"command": ["true"], "name": "sum"}] * 3)
     token = ann["authorization"].removeprefix("Bearer ")
 
@@ -197,8 +212,9 @@ async def test_clients_and_the_command_line_share_one_job(
     history = (await http.get(f"/v1/batches/{batch}/jobs/1/history", headers=ann)).json()
 
     assert [(one["job_id"], one["name"], one["permission"]) for one in listed] == [
-        (2, "sum", "execute"), (1, "sum", "execute"),
-    ]  # fmt: skip
+        (2, "sum", "execute"),
+        (1, "sum", "execute"),
+    ]
     assert [one for page in pages for one in page["items"]] == listed
     assert [code for code, _ in said] == [0, 0, 0, 0, 0, 2, 0, 2, 2], said
     assert f"bob may see and change {job}" in said[0][1]
@@ -208,9 +224,10 @@ async def test_clients_and_the_command_line_share_one_job(
     assert wrong.status_code == 400
     told_of = [(one["actor"], one["subtype"], one["message"]) for one in history["items"]]
     assert [one for one in told_of if one[1] in {"shared", "unshared"}] == [
-        ("user ann", "shared", "bob: execute"), ("user ann", "shared", "bob: write"),
+        ("user ann", "shared", "bob: execute"),
+        ("user ann", "shared", "bob: write"),
         ("user ann", "unshared", "bob"),
-    ]  # fmt: skip
+    ]
 
 
 async def test_page_of_a_granted_job_leads_to_nothing_else(

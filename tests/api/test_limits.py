@@ -38,15 +38,22 @@ async def test_job_waits_until_its_date_which_its_document_shows_in_utc(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     batch = await create(
-        http, {"not_before": f"{LATE}+02:00"}, {"not_before": "1999-12-31T23:59:59Z"}, {},
+        http,
+        {"not_before": f"{LATE}+02:00"},
+        {"not_before": "1999-12-31T23:59:59Z"},
+        {},
         {"not_before": f"{LATE}Z", "count": 2},
-    )  # fmt: skip
+    )
     jobs = await documents(http, batch)
 
     assert await worker.work() == 2
     assert [job.get("not_before") for job in jobs] == [
-        "2099-12-31T22:00:00Z", "1999-12-31T23:59:59Z", None, f"{LATE}Z", f"{LATE}Z",
-    ]  # fmt: skip
+        "2099-12-31T22:00:00Z",
+        "1999-12-31T23:59:59Z",
+        None,
+        f"{LATE}Z",
+        f"{LATE}Z",
+    ]
     assert {job["state"] for job in await documents(http, batch)} == {"ready", "success"}
 
 
@@ -104,9 +111,11 @@ async def test_job_asks_for_licences_in_its_resources(
     answer = await http.put("/v1/licences/matlab", json={"n": 2})
     assert answer.json()["n"] == 2
     batch = await create(
-        http, {"resources": {"cpu": 1, "matlab": 2}, "count": 2}, {"resources": {"matlab": 0}},
+        http,
+        {"resources": {"cpu": 1, "matlab": 2}, "count": 2},
+        {"resources": {"matlab": 0}},
         {"resources": {"matlab": 1}},
-    )  # fmt: skip
+    )
     jobs = await documents(http, batch)
     waiting = (await http.get(f"/v1/batches/{batch}/jobs/2/why")).json()["causes"][0]
     refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"matlab": 3}}]})
@@ -169,8 +178,9 @@ async def test_latest_start_is_the_deadline_without_the_time_limit(
     jobs = await documents(http, batch)
 
     assert [tuple(row) for row in rows] == [
-        (1, 1, timedelta(seconds=90), True), (2, 4, timedelta(0), True),
-    ]  # fmt: skip
+        (1, 1, timedelta(seconds=90), True),
+        (2, 4, timedelta(0), True),
+    ]
     assert [job.get("deadline") for job in jobs] == [*[f"{LATE}Z"] * 4, None]
     assert not any("latest_start" in job for job in jobs)
 
@@ -259,8 +269,13 @@ def test_other_tokens_and_users_of_other_issuers_have_buckets_of_their_own() -> 
     bearers = [Caller(1, user, "x") for user in (1, 2)]
 
     assert [limits.take(one).is_allowed for one in (ONE, ONE, OTHER, *bearers, bearers[0])] == [
-        True, False, True, True, True, False
-    ]  # fmt: skip
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_bucket_that_was_used_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,8 +284,12 @@ def test_bucket_that_was_used_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     callers = [Caller(1, 1, "x", token_id=n) for n in (1, 2, 3)]
 
     assert [limits.take(one).is_allowed for one in (*callers, callers[2], callers[0])] == [
-        True, True, True, False, True
-    ]  # fmt: skip
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_many_tokens_of_a_user_share_one_rate() -> None:
@@ -286,9 +305,13 @@ def test_many_tokens_of_a_user_share_one_rate() -> None:
 
     found = [(one.is_allowed, one.of, one.remaining) for one in verdicts]
     assert found == [
-        (True, "token", 1), (True, "token", 0), (False, "token", 0), (True, "user", 0),
-        (False, "user", 0), (True, "token", 1),
-    ]  # fmt: skip
+        (True, "token", 1),
+        (True, "token", 0),
+        (False, "token", 0),
+        (True, "user", 0),
+        (False, "user", 0),
+        (True, "token", 1),
+    ]
     assert [one.retry_in_s for one in verdicts if not one.is_allowed] == [5, 4]
     assert [one.is_allowed for one in later] == [True, False]
 
@@ -320,8 +343,10 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
 
     assert [one.status_code for one in answers] == [200, 200, 429]
     assert [one.headers["ratelimit"].partition(";t")[0] for one in answers] == [
-        '"token";r=1', '"token";r=0', '"token";r=0'
-    ]  # fmt: skip
+        '"token";r=1',
+        '"token";r=0',
+        '"token";r=0',
+    ]
     assert answers[0].headers["ratelimit-policy"] == '"token";q=2;w=10'
     assert int(refused.headers["retry-after"]) in range(1, 6)
     assert refused.json()["code"] == RateLimitExceeded.code == "API.RATE_LIMIT_EXCEEDED"

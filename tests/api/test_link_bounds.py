@@ -30,8 +30,12 @@ _STRUCTS = inspect.StructType | inspect.DataclassType | inspect.NamedTupleType
 _LISTS = inspect.ListType | inspect.VarTupleType
 _TEXTS = inspect.StrType | inspect.BytesType
 _BOUNDED = (
-    inspect.BoolType, inspect.NoneType, inspect.LiteralType, inspect.EnumType, inspect.RawType,
-)  # fmt: skip
+    inspect.BoolType,
+    inspect.NoneType,
+    inspect.LiteralType,
+    inspect.EnumType,
+    inspect.RawType,
+)
 
 
 def parts_of(kind: inspect.Type, at: str) -> Iterator[tuple[str, inspect.Type]]:
@@ -68,8 +72,9 @@ def test_all_that_a_worker_says_has_bounds() -> None:
     wrong = {at for at, kind in parts if not is_bounded(kind)}
     # JSON of jobs, which `read_products` judges as the worker does.
     assert {at.partition("[]")[0] for at in wrong} == {
-        "record_products.products", "record_products.inputs",
-    }  # fmt: skip
+        "record_products.products",
+        "record_products.inputs",
+    }
     assert len(parts) > 300
 
 

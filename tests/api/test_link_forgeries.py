@@ -111,9 +111,11 @@ async def site(
         site = Site(api, http, tmp_path)
         limits = spool_limits_of(settings)
         site.keeping = lambda at=None, **more: SpoolKeeping(
-            api.spool, replace(limits, **more), lambda: direct,
+            api.spool,
+            replace(limits, **more),
+            lambda: direct,
             clock=lambda: at or datetime.now(UTC),
-        )  # fmt: skip
+        )
         await site.begin()
         yield site
         site.close()
@@ -368,11 +370,13 @@ async def test_a_lost_worker_changes_nothing_any_more(site: Site, database: Dsns
 @pytest.mark.parametrize(
     "forged",
     [
-        encode_piece(CUT, 0, b"z"), encode_piece(CUT, 0, CUT_BODY.pack(1, 1, -(2**63))),
-        encode_piece(CUT, 0, CUT_BODY.pack(1, 2**63, 1)), encode_piece(9, 0, b"z"),
+        encode_piece(CUT, 0, b"z"),
+        encode_piece(CUT, 0, CUT_BODY.pack(1, 1, -(2**63))),
+        encode_piece(CUT, 0, CUT_BODY.pack(1, 2**63, 1)),
+        encode_piece(9, 0, b"z"),
     ],
     ids=["short", "less than nothing", "too much", "of no kind"],
-)  # fmt: skip
+)
 async def test_output_ends_at_what_no_spawner_writes(site: Site, forged: bytes) -> None:
     own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))
     data = encode_piece(STDOUT, 0, b"good") + forged + encode_piece(STDOUT, 0, b"behind")
@@ -381,9 +385,10 @@ async def test_output_ends_at_what_no_spawner_writes(site: Site, forged: bytes) 
     assert (await site.log(site.one))[:2] == (200, b"good")
     base = f"/v1/batches/b{site.batch_id}"
     for path in (
-        f"{base}/jobs/{site.one.job_id}/log?tail_lines=1", f"{base}/logs?find=good",
+        f"{base}/jobs/{site.one.job_id}/log?tail_lines=1",
+        f"{base}/logs?find=good",
         f"/ui/batches/b{site.batch_id}/jobs/{site.one.job_id}/log",
-    ):  # fmt: skip
+    ):
         answer = await site.http.get(path, headers={"accept": "*/*"})
         assert answer.status_code < 500, (path, answer.text)
 
@@ -406,12 +411,17 @@ async def test_a_worker_names_only_files_that_its_job_leaves(site: Site) -> None
         return KeptFile(address if path is None else path, 3, bytes(32), address)
 
     for wrong in (
-        at("nonsense"), at("store://other/x"), at("store://results/elsewhere/x"),
-        at("store://results/run/../x"), at("store://results/run/x", "name"),
-        msgspec.structs.replace(good, path="../x"), msgspec.structs.replace(good, path="/x"),
+        at("nonsense"),
+        at("store://other/x"),
+        at("store://results/elsewhere/x"),
+        at("store://results/run/../x"),
+        at("store://results/run/x", "name"),
+        msgspec.structs.replace(good, path="../x"),
+        msgspec.structs.replace(good, path="/x"),
         msgspec.structs.replace(good, digest=b"short"),
-        msgspec.structs.replace(good, n_bytes=-1), msgspec.structs.replace(good, n_bytes=1 << 62),
-    ):  # fmt: skip
+        msgspec.structs.replace(good, n_bytes=-1),
+        msgspec.structs.replace(good, n_bytes=1 << 62),
+    ):
         with pytest.raises(LinkFrameRefused):
             await record(good, wrong)
     assert await record(good, at("store://results/run/x"))

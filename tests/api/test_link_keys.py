@@ -211,9 +211,12 @@ def middle(outside: Outside, tmp_path: Path) -> Iterator[Middle]:
 
 async def look(tmp_path: Path, middle: Middle, **given: Any) -> dict[str, Finding]:  # noqa: ANN401
     known = {
-        "home": tmp_path, "worker_name": "node1", "ca_file": tmp_path / "ca.pem",
-        "connect": f"https://127.0.0.1:{middle.port}", **given,
-    }  # fmt: skip
+        "home": tmp_path,
+        "worker_name": "node1",
+        "ca_file": tmp_path / "ca.pem",
+        "connect": f"https://127.0.0.1:{middle.port}",
+        **given,
+    }
     return {one.check: one async for one in examine_link(Settings(**known))}
 
 

@@ -216,8 +216,9 @@ async def test_looking_at_a_link_does_not_use_it_up(browser: AsyncClient, api: L
         )
 
     assert [(one.status_code, one.headers["allow"]) for one in looked] == [
-        (405, "GET, OPTIONS"), (204, "GET, OPTIONS")
-    ]  # fmt: skip
+        (405, "GET, OPTIONS"),
+        (204, "GET, OPTIONS"),
+    ]
     assert looked[0].content == b""
     assert (await browser.get(back)).status_code == 303
     assert [one.status_code for one in (*seen, opened)] == [200, 200, 200, 303]

@@ -116,9 +116,12 @@ async def test_browser_logs_in_at_the_issuer_and_has_a_session(
 
 
 async def test_login_opens_one_session(
-    browser: AsyncClient, api: LiveApi, openid: Provider, database: Dsns,
+    browser: AsyncClient,
+    api: LiveApi,
+    openid: Provider,
+    database: Dsns,
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     """Also on another api, and at an issuer that lets a code be used twice."""
     openid.is_lax = True
     back = await come_back(browser)
@@ -131,9 +134,11 @@ async def test_login_opens_one_session(
         again = [
             await thief.get(back, headers=cookie),
             # The address of the redirect stays the same: the issuer compares it.
-            await thief.get(back.replace(api.url, second.url),
-                            headers={**cookie, "host": urlsplit(api.url).netloc}),
-        ]  # fmt: skip
+            await thief.get(
+                back.replace(api.url, second.url),
+                headers={**cookie, "host": urlsplit(api.url).netloc},
+            ),
+        ]
 
     assert [refused(one) for one in again] == [(401, "API.LOGIN_REFUSED")] * 2
     assert all("session already" in one.json()["detail"] for one in again)
@@ -208,9 +213,10 @@ REFUSED: dict[str, tuple[Change, str]] = {
         "The issuer says access_denied: ?[2J<b>no?",
     ),
     "refusal of another issuer": (
-        _query(code=None, error="access_denied", iss="https://evil.example"), "of another issuer",
+        _query(code=None, error="access_denied", iss="https://evil.example"),
+        "of another issuer",
     ),
-}  # fmt: skip
+}
 
 
 async def test_what_comes_back_and_is_not_believed(browser: AsyncClient, openid: Provider) -> None:
@@ -255,10 +261,14 @@ async def test_answers_of_an_issuer_that_are_none(
     """Redirects are not followed, and nothing that is too large, malformed or strange is used."""
     html: tuple[int, dict[str, str], bytes] = (200, {}, b"<html>")
     for sent in (
-        html, (500, {}, b""), (302, {"location": f"{openid.url}/keys"}, b""), (400, {}, b"{}"),
-        (200, {}, b'{"id_token": 7}'), (200, {}, b" " * (1 << 20) + b"{}"),
+        html,
+        (500, {}, b""),
+        (302, {"location": f"{openid.url}/keys"}, b""),
+        (400, {}, b"{}"),
+        (200, {}, b'{"id_token": 7}'),
+        (200, {}, b" " * (1 << 20) + b"{}"),
         (200, {}, b"[" * 100_000),
-    ):  # fmt: skip
+    ):
         back = await come_back(browser)
         openid.sent["/token"] = sent
         answer = await browser.get(back)
@@ -321,10 +331,15 @@ async def end_of(client: AsyncClient, openid: Provider, **fields: str | None) ->
     back = dict(parse_qsl(urlsplit(openid.authorize(query)).query))
     assert back["state"] == document["state"]
     end = {
-        "issuer": begun.issuer, "redirect_uri": document["redirect_uri"], "code": back["code"],
-        "nonce": document["nonce"], "code_verifier": verifier, "iss": back["iss"],
-        "name": "weft login", **fields,
-    }  # fmt: skip
+        "issuer": begun.issuer,
+        "redirect_uri": document["redirect_uri"],
+        "code": back["code"],
+        "nonce": document["nonce"],
+        "code_verifier": verifier,
+        "iss": back["iss"],
+        "name": "weft login",
+        **fields,
+    }
     return await client.post("/v1/logins/finish", json=end)
 
 
@@ -371,10 +386,12 @@ async def test_program_with_a_code_of_somebody_else(
 
 async def test_codes_for_programs_come_to_their_own_machine_only(browser: AsyncClient) -> None:
     for uri in (
-        "https://evil.example/callback", "http://127.0.0.1:1.evil.example/callback",
-        "http://127.0.0.1:40001/callback?x", "http://localhost:40001/callback",
+        "https://evil.example/callback",
+        "http://127.0.0.1:1.evil.example/callback",
+        "http://127.0.0.1:40001/callback?x",
+        "http://localhost:40001/callback",
         "http://127.0.0.1:40001@evil.example/callback",
-    ):  # fmt: skip
+    ):
         answer = await browser.post("/v1/logins", json=begun_with(redirect_uri=uri)[0])
 
         assert refused(answer) == (400, "API.WRONG_TYPE"), uri
@@ -394,8 +411,10 @@ async def test_code_is_typed_in_elsewhere(browser: AsyncClient, openid: Provider
     assert (begun.user_code, begun.verification_uri_complete) == ("WDJB-MJHT", None)
     assert (begun.interval_s, begun.expires_in_s) == (1, 60)
     assert [(one.is_too_fast, one.login is None) for one in answers] == [
-        (False, True), (True, True), (False, False),
-    ]  # fmt: skip
+        (False, True),
+        (True, True),
+        (False, False),
+    ]
     done = answers[2].login
     assert done is not None
     assert done.user == ADA

@@ -79,11 +79,17 @@ async def test_ranges(http: AsyncClient, worker: LiveWorker) -> None:
 @cases(
     ("header", "span"),
     [
-        (None, None), ("bytes=0-", Span(0, 10, 10)), ("bytes=0-0", Span(0, 1, 10)),
-        ("bytes=5-99", Span(5, 10, 10)), ("bytes=-99", Span(0, 10, 10)), ("bytes=-", None),
-        ("bytes=5-2", None), ("bytes=1-2,4-5", None), ("lines=1-2", None),
+        (None, None),
+        ("bytes=0-", Span(0, 10, 10)),
+        ("bytes=0-0", Span(0, 1, 10)),
+        ("bytes=5-99", Span(5, 10, 10)),
+        ("bytes=-99", Span(0, 10, 10)),
+        ("bytes=-", None),
+        ("bytes=5-2", None),
+        ("bytes=1-2,4-5", None),
+        ("lines=1-2", None),
     ],
-)  # fmt: skip
+)
 def test_span_of_a_range(header: str | None, span: Span | None) -> None:
     assert span_of(header, 10) == span
 
@@ -120,8 +126,10 @@ async def test_outputs_of_many_jobs(http: AsyncClient, worker: LiveWorker) -> No
 
     rows = [msgspec.json.decode(line) for line in answer.content.splitlines()]
     assert [(r["job_id"], r["state"], r["exit_code"]) for r in rows] == [
-        (1, "success", 0), (2, "failed", 3), (3, "cancelled", None),
-    ]  # fmt: skip
+        (1, "success", 0),
+        (2, "failed", 3),
+        (3, "cancelled", None),
+    ]
     assert base64.b64decode(rows[0]["stdout"]) == b"\xff\x00"
     assert base64.b64decode(rows[1]["stdout"]) == large
     assert base64.b64decode(rows[1]["stderr"]) == b"e"
@@ -304,9 +312,11 @@ async def test_output_stays_text_with_colours(
 
 
 async def test_windows_lead_through_the_whole_log(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr("weft.api.use_cases.log_windows.WINDOW_BYTES", 64)
     path, one = await started(http, worker)
     lines = "".join(f"line {n} é\n" for n in range(40)) + "ü" * 100 + "\nend\n"
@@ -332,9 +342,11 @@ async def test_windows_lead_through_the_whole_log(
 
 
 async def test_finding_text_and_errors(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     for name, value in (("BLOCK_BYTES", 100), ("SEARCH_BYTES", 3000), ("ERROR_BYTES", 2000)):
         monkeypatch.setattr(f"weft.api.use_cases.log_windows.{name}", value)
     path, one = await started(http, worker)
@@ -380,9 +392,11 @@ async def test_live_stream_goes_on_where_the_page_ends(
 
     async def read(from_: str, headers: dict[str, str]) -> EventReader:
         request = browser.build_request(
-            "GET", html.unescape(live[1]), params={"stream": "both", "from": from_},
+            "GET",
+            html.unescape(live[1]),
+            params={"stream": "both", "from": from_},
             headers=headers,
-        )  # fmt: skip
+        )
         return EventReader(await browser.send(request, stream=True))
 
     first = await read(live[2], {})
@@ -404,9 +418,12 @@ async def test_live_stream_goes_on_where_the_page_ends(
 
 
 async def test_log_of_a_job_that_waits_or_that_others_own(
-    api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    api: LiveApi,
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
     database: dict[str, str],
-) -> None:  # fmt: skip
+) -> None:
     answer = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
     path = f"/ui/batches/{answer.json()['id']}/jobs/1/log"
     waiting = await browser.get(path)

@@ -120,8 +120,9 @@ async def test_item_waits_while_a_look_up_is_away_and_then_has_its_value(
     }
     await go_on(asking, database)
     assert {key: job for key, (job, _) in (await shown(http)).items()} == {
-        "a": "b1.j1", "b c&d/e": "b1.j2",
-    }  # fmt: skip
+        "a": "b1.j1",
+        "b c&d/e": "b1.j2",
+    }
     envs = [(await http.get(f"/v1/batches/1/jobs/{n}")).json()["spec"]["env"] for n in (1, 2)]
     assert [one["LATE"] for one in envs] == ["yes", "no"]
     await audit(database)
@@ -147,9 +148,13 @@ async def test_cancelled_items_ask_nothing(
     ],
 )
 async def test_what_is_missing_decides_as_the_setup_says(
-    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub, more: str,
+    asking: LiveApi,
+    http: httpx.AsyncClient,
+    database: dict[str, str],
+    hub: Hub,
+    more: str,
     state: str,
-) -> None:  # fmt: skip
+) -> None:
     assert (await apply(http, hub.url, more)).status_code == 200
     hub.known = {"b": {"measured": 1}}
     await find(database, "a", "b", measured=MEASURED, cloud=3)

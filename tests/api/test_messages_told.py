@@ -22,9 +22,20 @@ ARRIVED = f"{TRIED} next_at = NULL, delivered_at = now()"
 OF_ONE = ("status b1.j1", "line deliveries wekeo", "/ui/batches/1/jobs/1")
 """What has arrived stays there, too."""
 PLACES = (
-    *OF_ONE, "status b1", "why b1", "why b1.j1", "failures b1", "failures ls b1", "failures ls",
-    "line ls", "top --once", "/ui", "/ui/incidents", "/ui/lines", "/ui/batches/1",
-)  # fmt: skip
+    *OF_ONE,
+    "status b1",
+    "why b1",
+    "why b1.j1",
+    "failures b1",
+    "failures ls b1",
+    "failures ls",
+    "line ls",
+    "top --once",
+    "/ui",
+    "/ui/incidents",
+    "/ui/lines",
+    "/ui/batches/1",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +54,12 @@ async def said(command: Commands, line: str, code: int = 0) -> str:
 
 @pytest.mark.parametrize("place", PLACES)
 async def test_place_tells_of_what_has_not_arrived(
-    place: str, command: Commands, http: httpx.AsyncClient, browser: httpx.AsyncClient,
+    place: str,
+    command: Commands,
+    http: httpx.AsyncClient,
+    browser: httpx.AsyncClient,
     admin: asyncpg.Connection,
-) -> None:  # fmt: skip
+) -> None:
     async def tells(*words: str) -> bool:
         if place[0] != "/":
             page = await said(command, place)
@@ -89,8 +103,11 @@ async def test_what_was_given_up_is_sent_again_or_dropped(
     await admin.execute(GIVEN_UP)
     assert "is dropped" in await said(command, "line decide wekeo 1 drop")
     assert [one["action"] for one in await trail(http, database)][2:] == [
-        "settle_given_up", "settle_given_up", "redeliver_message", "decide_message",
-    ]  # fmt: skip
+        "settle_given_up",
+        "settle_given_up",
+        "redeliver_message",
+        "decide_message",
+    ]
 
 
 PATH = "/v1/dead-messages"
@@ -101,9 +118,15 @@ async def keep(database: Dsns, *queues: str | None) -> None:
     async with leading(database["weft_driver"]) as (store, epoch):
         for queue in queues:
             message = DeadMessage(
-                "rabbit", "local", f"weft.local.submit.{queue}", queue, "rejected", None,
-                b"{}", 2,
-            )  # fmt: skip
+                "rabbit",
+                "local",
+                f"weft.local.submit.{queue}",
+                queue,
+                "rejected",
+                None,
+                b"{}",
+                2,
+            )
             await store.keep_dead_message(epoch, message, keep_max=100, keep_s=3600)
 
 

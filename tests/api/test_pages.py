@@ -21,12 +21,26 @@ from weft.wire.usage_format import UsageSample
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'><img src=x onerror=alert(2)>"
 PATHS = (
-    "/ui", "/ui/batches", "/ui/batches/1", "/ui/batches/1/groups", "/ui/batches/1/jobs/1",
-    "/ui/batches/1/dag", "/ui/batches/1/dag.svg", "/ui/batches/1/time", "/ui/batches/1/groups/0",
-    "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/pools/default",
-    "/ui/workers", "/ui/costs", "/ui/conditions", "/ui/system", "/ui/pools",
+    "/ui",
+    "/ui/batches",
+    "/ui/batches/1",
+    "/ui/batches/1/groups",
+    "/ui/batches/1/jobs/1",
+    "/ui/batches/1/dag",
+    "/ui/batches/1/dag.svg",
+    "/ui/batches/1/time",
+    "/ui/batches/1/groups/0",
+    "/ui/batches/1/groups/0/tree",
+    "/ui/incidents",
+    "/ui/queues",
+    "/ui/pools/default",
+    "/ui/workers",
+    "/ui/costs",
+    "/ui/conditions",
+    "/ui/system",
+    "/ui/pools",
     "/ui/costs/default",
-)  # fmt: skip
+)
 
 
 def _token_in(page: httpx.Response) -> Mapping[str, str]:
@@ -102,9 +116,11 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     incidents = await browser.get("/ui/incidents")
     assert f"b{batch_id}.j2" in incidents.text
     for path, text in (
-        ("/ui/workers", "w1"), ("/ui/queues", "default"), ("/ui/costs", "default"),
+        ("/ui/workers", "w1"),
+        ("/ui/queues", "default"),
+        ("/ui/costs", "default"),
         ("/ui/costs/default", "cpu"),
-    ):  # fmt: skip
+    ):
         page = await browser.get(path)
         assert page.status_code == 200, page.text
         assert f"<bdi>{text}</bdi>" in page.text
@@ -191,8 +207,10 @@ async def test_heads_of_the_list_sort_it(
     assert "without a name are left out" in page.text
     (more,) = re.findall(r'rel="next" href="([^"]+)"', page.text)
     assert shown(page) + shown(await browser.get(more.replace("&amp;", "&"))) == [
-        ids[1], ids[2], ids[0],
-    ]  # fmt: skip
+        ids[1],
+        ids[2],
+        ids[0],
+    ]
     turned = await browser.get(links(page)["Name"])
     assert shown(turned) == [ids[0], ids[2]]
     assert 'name="reverse" value="true"' in turned.text
@@ -399,9 +417,8 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
 ) -> None:
     groups = [{"name": "stage1"}, {"name": "stage2"}]
     jobs = [
-        {"command": ["true"], "group": f"/stage{n}", "attributes": {"k": f"v{n}"}}
-        for n in (1, 2)
-    ]  # fmt: skip
+        {"command": ["true"], "group": f"/stage{n}", "attributes": {"k": f"v{n}"}} for n in (1, 2)
+    ]
     batch_id = await submit(http, groups=groups, jobs=jobs, callback="https://example.com/done")
     first, second = await worker.claim_and_start()
     await worker.end([first])
@@ -452,9 +469,11 @@ async def test_costs_of_many_groups_come_by_their_numbers(
 
 
 async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
-    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
+    browser: AsyncClient,
+    http: AsyncClient,
+    worker: LiveWorker,
     admin: asyncpg.Connection,
-) -> None:  # fmt: skip
+) -> None:
     """An end in ten thousand years is no forecast; only the JSON of a job is whole."""
     deep: Any = 1
     for _ in range(80):

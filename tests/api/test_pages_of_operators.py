@@ -73,8 +73,9 @@ async def test_pool_shows_who_runs_and_what_would_be_fair(
 
     names = ("user", "n_ready", "running_cpu", "fair_cpu")
     assert [[one[name] for name in names] for one in shares] == [
-        ["bob", 8, 0, 1], ["tester", 0, 2, 1],
-    ]  # fmt: skip
+        ["bob", 8, 0, 1],
+        ["tester", 0, 2, 1],
+    ]
     assert his == shares[:1]
     assert page.index("<bdi>bob</bdi>") < page.index("<bdi>tester</bdi>", page.index("<main"))
     seen = (await http.get("/ui/pools/default", headers=bob)).text.partition("<main")[2]
@@ -144,8 +145,12 @@ def test_commands_of_causes_lead_to_the_pages_of_what_they_are_about() -> None:
             assert page.startswith("/ui/"), words
     assert len(calls) > 30
     assert {one.partition(" ")[0] for one in without} == {
-        "licence", "limit", "quota", "transport", "worker",
-    }  # fmt: skip
+        "licence",
+        "limit",
+        "quota",
+        "transport",
+        "worker",
+    }
     assert [one for one in without if one.startswith("worker")] == ["worker --pool"]
     assert page_of({"command": None}) is None
     assert page_of({"command": "weft worker show a/b"}) == "/ui/workers/a%2Fb"
@@ -184,9 +189,11 @@ async def test_conditions_are_tested_released_and_failed(
 
 
 async def test_lists_of_incidents_go_on_by_their_links(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str],
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
+    database: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """Each row is shown once, in the order of the API; failed jobs of one cause are one row."""
     monkeypatch.setattr(incidents, "CONDITION_ROWS", 2)
     monkeypatch.setattr(incidents, "LETTERS", 2)
@@ -237,8 +244,11 @@ async def test_costs_are_reported_by_what_the_reader_chooses(
     assert answer.headers["content-type"].startswith("text/csv")
     assert answer.text.startswith("cohort,kind,cost")
     for wrong in (
-        {"by": "attribute"}, {"by": "x"}, {"first_day": "yesterday"}, {"project": "nothing"},
-    ):  # fmt: skip
+        {"by": "attribute"},
+        {"by": "x"},
+        {"first_day": "yesterday"},
+        {"project": "nothing"},
+    ):
         refused = await http.get("/ui/costs", params=wrong)
         assert refused.status_code in {400, 404}, wrong
         assert refused.headers["content-type"].startswith("text/html")
@@ -250,8 +260,11 @@ async def test_lists_of_the_fleet_go_on_by_their_links(
     """Each row is shown once, in the order of the API, whatever its name."""
     assert worker.incarnation_id
     for module, name in (
-        (queues, "WORKERS"), (queues, "QUEUES"), (queues, "POOLS"), (costs, "PROJECTS"),
-    ):  # fmt: skip
+        (queues, "WORKERS"),
+        (queues, "QUEUES"),
+        (queues, "POOLS"),
+        (costs, "PROJECTS"),
+    ):
         monkeypatch.setattr(module, name, 2)
     names = ["a/b c", "a?b=#c&d", "50%", "ż", "é"]
     for name in names:
@@ -259,10 +272,12 @@ async def test_lists_of_the_fleet_go_on_by_their_links(
         assert made.status_code == 201, made.text
     made = await http.put(
         "/v1/queues",
-        json={"queues": [
-            {"name": f"q{n}", "priority": 3 - n, "pools": [f"pool{n}"]} for n in range(5)
-        ]},
-    )  # fmt: skip
+        json={
+            "queues": [
+                {"name": f"q{n}", "priority": 3 - n, "pools": [f"pool{n}"]} for n in range(5)
+            ]
+        },
+    )
     assert made.status_code == 200, made.text
 
     async def listed(path: str, field: str) -> list[str]:
@@ -271,11 +286,14 @@ async def test_lists_of_the_fleet_go_on_by_their_links(
     for path, api_path, field, row in (
         ("/ui/queues", "/v1/queues", "name", r"<tr><td><bdi>([^<]+)</bdi></td><td><span"),
         ("/ui/pools", "/v1/pools", "pool", r'href="/ui/pools/[^"]+"><bdi>([^<]+)</bdi>'),
-        ("/ui/workers", "/v1/workers", "worker",
-         r'href="/ui/workers/[^"]+"><bdi>([^<]+)</bdi>'),
-        ("/ui/costs", "/v1/billing-projects", "name",
-         r'href="/ui/costs/[^"]+"><bdi>([^<]+)</bdi>'),
-    ):  # fmt: skip
+        ("/ui/workers", "/v1/workers", "worker", r'href="/ui/workers/[^"]+"><bdi>([^<]+)</bdi>'),
+        (
+            "/ui/costs",
+            "/v1/billing-projects",
+            "name",
+            r'href="/ui/costs/[^"]+"><bdi>([^<]+)</bdi>',
+        ),
+    ):
         expected = await listed(api_path, field)
         assert await walk(http, path, row) == expected, path
     assert len(await listed("/v1/queues", "name")) == 6

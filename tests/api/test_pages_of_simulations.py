@@ -60,12 +60,25 @@ async def test_other_jobs_have_no_steps(browser: AsyncClient, http: AsyncClient)
 
 HOSTILE = '<script>alert(1)</script>"&\u202e\x1b[31m'
 JOB = {
-    "name": HOSTILE, "index": None, "state": "failed", "held": True, "reason": "exit",
+    "name": HOSTILE,
+    "index": None,
+    "state": "failed",
+    "held": True,
+    "reason": "exit",
     "exit_code": 3,
-    "attempt": 2, "duration_ms": 1500, "started_at": "2026-11-22T10:00:00+00:00",
-    "ended_at": None, "ready_at": None, "user": HOSTILE, "queue": None, "priority": -1,
-    "cost": 0.001, "group_id": 7, "message": HOSTILE, "attributes": {HOSTILE: HOSTILE, "k": "v"},
-}  # fmt: skip
+    "attempt": 2,
+    "duration_ms": 1500,
+    "started_at": "2026-11-22T10:00:00+00:00",
+    "ended_at": None,
+    "ready_at": None,
+    "user": HOSTILE,
+    "queue": None,
+    "priority": -1,
+    "cost": 0.001,
+    "group_id": 7,
+    "message": HOSTILE,
+    "attributes": {HOSTILE: HOSTILE, "k": "v"},
+}
 TAG = re.compile(r'</?(?:td|span|bdi|time)(?: (?:class|datetime)="[\w :+-]*")?>')
 
 

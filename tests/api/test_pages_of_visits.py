@@ -40,12 +40,23 @@ async def filled(http: httpx.AsyncClient, worker: LiveWorker) -> tuple[dict[str,
     operation = (await http.post("/v1/batch-actions", json=held, headers=ann)).json()["id"]
     (condition,) = (await http.get("/v1/conditions", headers=ann)).json()["items"]
     paths = [
-        "/ui", "/ui/batches", "/ui/batches?q=all", f"/ui/batches/{batch}",
+        "/ui",
+        "/ui/batches",
+        "/ui/batches?q=all",
+        f"/ui/batches/{batch}",
         *(f"/ui/batches/{batch}/jobs/{one.job_id}" for one in (running, failed, blocked)),
-        f"/ui/batches/{batch}/groups/0", "/ui/incidents", "/ui/conditions", "/ui/queues",
-        f"/ui/conditions/{condition['condition_id']}", "/ui/workers", "/ui/pools",
-        "/ui/pools/default", "/ui/costs", f"/ui/operations/{operation}", "/ui/operations",
-    ]  # fmt: skip
+        f"/ui/batches/{batch}/groups/0",
+        "/ui/incidents",
+        "/ui/conditions",
+        "/ui/queues",
+        f"/ui/conditions/{condition['condition_id']}",
+        "/ui/workers",
+        "/ui/pools",
+        "/ui/pools/default",
+        "/ui/costs",
+        f"/ui/operations/{operation}",
+        "/ui/operations",
+    ]
     return ann, paths
 
 

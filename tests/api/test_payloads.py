@@ -22,9 +22,14 @@ async def new_batch(http: httpx.AsyncClient) -> str:
 
 
 async def send(
-    http: httpx.AsyncClient, batch: str, part: int | str = 1, *, body: bytes | None = None,
-    digest: str = DIGEST, n_bytes: int | str = len(DATA),
-) -> httpx.Response:  # fmt: skip
+    http: httpx.AsyncClient,
+    batch: str,
+    part: int | str = 1,
+    *,
+    body: bytes | None = None,
+    digest: str = DIGEST,
+    n_bytes: int | str = len(DATA),
+) -> httpx.Response:
     if body is None:
         body = DATA[(int(part) - 1) * PART_BYTES : int(part) * PART_BYTES]
     path = f"{batch}/payloads/{digest}/{part}"
@@ -63,11 +68,16 @@ async def test_what_is_wrong_with_a_digest_is_named(http: httpx.AsyncClient) -> 
 
 async def test_parts_of_a_wrong_size_are_refused(http: httpx.AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
-        (1, b"short", len(DATA), 400), (2, b"long", len(DATA), 400), (3, b"", len(DATA), 400),
-        (3, b"more", len(DATA), 400), (1, bytes(PART_BYTES + 1), len(DATA), 413),
-        (1, b"", (256 << 20) + 1, 413), (1, b"", "many", 400), (0, b"", len(DATA), 400),
+        (1, b"short", len(DATA), 400),
+        (2, b"long", len(DATA), 400),
+        (3, b"", len(DATA), 400),
+        (3, b"more", len(DATA), 400),
+        (1, bytes(PART_BYTES + 1), len(DATA), 413),
+        (1, b"", (256 << 20) + 1, 413),
+        (1, b"", "many", 400),
+        (0, b"", len(DATA), 400),
         ("x", b"", len(DATA), 400),
-    ]  # fmt: skip
+    ]
     for part, body, n_bytes, status in cases:
         refused = await send(http, await new_batch(http), part, body=body, n_bytes=n_bytes)
 

@@ -14,12 +14,18 @@ TREE: dict[str, Any] = {
     "groups": [{"path": "/a"}, {"path": "/a/b"}, {"path": "/c"}, {"name": "pca"}],
     "jobs": [
         {"name": "first", "command": ["true"], "group": "/a"},
-        {"name": "part", "command": ["true"], "group": "/a/b", "count": 15, "parents": ["first"],
-         "groups": ["pca"]},
+        {
+            "name": "part",
+            "command": ["true"],
+            "group": "/a/b",
+            "count": 15,
+            "parents": ["first"],
+            "groups": ["pca"],
+        },
         {"name": "last", "command": ["true"], "group": "/c", "parents": ["part"]},
         {"name": "alone", "command": ["true"]},
     ],
-}  # fmt: skip
+}
 
 
 async def graph(http: httpx.AsyncClient, batch: int, **query: Any) -> Any:  # noqa: ANN401 (a document)
@@ -42,8 +48,9 @@ async def test_graph_is_of_groups_first_then_of_jobs(http: httpx.AsyncClient) ->
     jobs = await graph(http, batch, level="jobs")
 
     assert shape(top) == (
-        [("g1", "group", 16), ("g3", "group", 1), ("g0", "own", 1)], [("g1", "g3", 15)],
-    )  # fmt: skip
+        [("g1", "group", 16), ("g3", "group", 1), ("g0", "own", 1)],
+        [("g1", "g3", 15)],
+    )
     assert shape(inner) == ([("g2", "group", 15), ("g1", "own", 1)], [("g1", "g2", 15)])
     assert (leaf["level"], len(leaf["nodes"]), leaf["edges"]) == ("jobs", 15, [])
     assert shape(jobs) == (
@@ -98,8 +105,9 @@ async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: L
 
     (line,) = found["workers"]
     assert [(bar["job_id"], bar["state"]) for bar in line["attempts"]] == [
-        (one.job_id, "success"), (other.job_id, "running"),
-    ]  # fmt: skip
+        (one.job_id, "success"),
+        (other.job_id, "running"),
+    ]
     assert (found["n_jobs"], found["n_sampled"], line["n_attempts"]) == (3, 3, 2)
     assert found["times"]["waiting_ms"] > 0
     assert 0 < found["buckets"][-1]["waiting"] <= 1  # it may end after the bucket began

@@ -10,9 +10,13 @@ from weft.core.problems import PROBLEMS_MAX
 
 SMALL = {"name": "small", "cpu": "500m", "memory": "1Gi", "labels": {"rack": "12"}}
 BURST = {
-    "name": "burst", "provider": "process", "max_workers": 4, "regions": ["local"], "quota_cpu": 8,
+    "name": "burst",
+    "provider": "process",
+    "max_workers": 4,
+    "regions": ["local"],
+    "quota_cpu": 8,
     "flavours": [SMALL],
-}  # fmt: skip
+}
 
 SHARED = {**BURST, "name": "shared"}
 
@@ -48,16 +52,24 @@ async def test_pools_are_planned_and_saved(http: AsyncClient) -> None:
     assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
     assert (again["changes"], again["surplus"]) == ([], [])
     flavour = {
-        "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "gpus": 0, "countables": {},
-        "labels": {"rack": "12"}, "containers": False, "preemptible": False,
-        "walltime_s": 0, "price_per_hour": "0",
-    }  # fmt: skip
+        "cpu_m": 500,
+        "memory_mib": 1024,
+        "storage_mib": 0,
+        "gpus": 0,
+        "countables": {},
+        "labels": {"rack": "12"},
+        "containers": False,
+        "preemptible": False,
+        "walltime_s": 0,
+        "price_per_hour": "0",
+    }
     assert changed["changes"] == [
         {
-            "kind": "change", "pool": "burst",
+            "kind": "change",
+            "pool": "burst",
             "fields": {"flavour small": [flavour, {**flavour, "cpu_m": 1000}]},
         }
-    ]  # fmt: skip
+    ]
     assert (shown["plan"]["quota_cpu_m"], shown["plan"]["regions"]) == (8000, ["local"])
     assert (shown["machines"], shown["machine_list"]) == ({}, [])
     assert {one["pool"]: one["plan"] is None for one in listed}["burst"] is False
@@ -93,17 +105,32 @@ async def test_mistakes_are_named_with_their_place(http: AsyncClient) -> None:
         ({"flavours": [{**SMALL, "memory": 8}]}, "/pools/0/flavours/0/memory", "no unit"),
         ({"flavours": [{**SMALL, "labels": {"gpu": "a"}}]}, "/pools/0/flavours/0/labels/gpu", ""),
         ({"flavours": [{**SMALL, "gpus": -1}]}, "/pools/0/flavours/0/gpus", ""),
-        ({"flavours": [{**SMALL, "countables": {"gpu": 1}}]},
-         "/pools/0/flavours/0/countables/gpu", "the field gpus"),
-        ({"flavours": [{**SMALL, "countables": {"rack": 1}}]},
-         "/pools/0/flavours/0/countables/rack", "a label, too"),
-        ({"flavours": [{**SMALL, "countables": {"slots": 1}}]},
-         "/pools/0/flavours/0/countables/slots", "can offer once"),
-        ({"flavours": [{**SMALL, "price_per_hour": "-1"}]},
-         "/pools/0/flavours/0/price_per_hour", "not a price"),
-        ({"flavours": [{**SMALL, "price_per_hour": "NaN"}]},
-         "/pools/0/flavours/0/price_per_hour", "not a price"),
-    ]  # fmt: skip
+        (
+            {"flavours": [{**SMALL, "countables": {"gpu": 1}}]},
+            "/pools/0/flavours/0/countables/gpu",
+            "the field gpus",
+        ),
+        (
+            {"flavours": [{**SMALL, "countables": {"rack": 1}}]},
+            "/pools/0/flavours/0/countables/rack",
+            "a label, too",
+        ),
+        (
+            {"flavours": [{**SMALL, "countables": {"slots": 1}}]},
+            "/pools/0/flavours/0/countables/slots",
+            "can offer once",
+        ),
+        (
+            {"flavours": [{**SMALL, "price_per_hour": "-1"}]},
+            "/pools/0/flavours/0/price_per_hour",
+            "not a price",
+        ),
+        (
+            {"flavours": [{**SMALL, "price_per_hour": "NaN"}]},
+            "/pools/0/flavours/0/price_per_hour",
+            "not a price",
+        ),
+    ]
     for wrong, pointer, words in cases:
         answer = await http.put("/v1/pools", json={"pools": [{**BURST, **wrong}]})
 
@@ -198,8 +225,12 @@ async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: AsyncClient
     accepted = await http.post("/v1/batches", json={"jobs": [own]})
     assert accepted.status_code == 201, accepted.text
     shown = (await http.get(f"/v1/batches/{accepted.json()['id']}/jobs/1")).json()
-    wrong = [own, {**own, "machine": "large"}, {**own, "resources": {"cpu": 1}},
-             {**own, "resources": {"cpu": "500m", "machine": "small"}}]  # fmt: skip
+    wrong = [
+        own,
+        {**own, "machine": "large"},
+        {**own, "resources": {"cpu": 1}},
+        {**own, "resources": {"cpu": "500m", "machine": "small"}},
+    ]
     errors = (await http.post("/v1/batches", json={"jobs": wrong})).json()["errors"]
 
     assert (shown["machine"], shown["state"]) == ("small", "ready")
@@ -227,10 +258,14 @@ async def test_what_a_pool_of_another_tenant_offers_is_not_told(http: AsyncClien
         said = answer.text.partition('"errors":')[2]
         return answer.status_code, said.replace(next(iter(resources)), "NAME")
 
-    told = [await asked("other", **{name: one}) for name, one in
-            [("vault", "12"), ("nothing", "12"), ("matlab", 1)]]  # fmt: skip
-    own = [await asked("acme", **{name: one}) for name, one in
-           [("vault", "12"), ("matlab", 1), ("cpu", 77)]]  # fmt: skip
+    told = [
+        await asked("other", **{name: one})
+        for name, one in [("vault", "12"), ("nothing", "12"), ("matlab", 1)]
+    ]
+    own = [
+        await asked("acme", **{name: one})
+        for name, one in [("vault", "12"), ("matlab", 1), ("cpu", 77)]
+    ]
 
     assert told == [told[0]] * 3
     assert (told[0][0], "vault" in told[0][1], "rack" in told[0][1]) == (400, False, True)

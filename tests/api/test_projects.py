@@ -38,10 +38,18 @@ async def test_members_submit_until_the_project_is_closed(
 
     assert made.status_code == 201
     assert {**made.json(), "cost": 0} == {
-        "name": "Genomics", "closed": False, "cost_max": 12.5, "cost_soft_max": None,
-        "on_limit": "pause", "limit_state": "below", "cost_per_hour": 0, "limit_in_s": None,
-        "cost": 0, "cost_by_resource": [], "members": ["tester"],
-    }  # fmt: skip
+        "name": "Genomics",
+        "closed": False,
+        "cost_max": 12.5,
+        "cost_soft_max": None,
+        "on_limit": "pause",
+        "limit_state": "below",
+        "cost_per_hour": 0,
+        "limit_in_s": None,
+        "cost": 0,
+        "cost_by_resource": [],
+        "members": ["tester"],
+    }
     assert before == after == (404, "API.PROJECT_NOT_FOUND")
     assert hidden.status_code == 404
     assert added.json()["members"] == ["bob", "tester"]
@@ -100,10 +108,12 @@ async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: AsyncClien
     await http.patch(project, json={"closed": True})
     deleted = await http.delete(project)
     gone = [
-        await http.get(project), await http.get(f"{project}/days"), await http.delete(project),
+        await http.get(project),
+        await http.get(f"{project}/days"),
+        await http.delete(project),
         await http.patch(project, json={"closed": False}),
         await http.put(f"{project}/members/tester"),
-    ]  # fmt: skip
+    ]
     again = await http.post("/v1/billing-projects", json={"name": "P/Q"}, headers=key)
     listed = (await http.get("/v1/billing-projects")).json()["items"]
     (batch,) = (await http.get("/v1/batches")).json()["items"]

@@ -37,22 +37,39 @@ BESIDE = {
 }
 """Files of a site, which the command reads."""
 MEDIUM: dict[str, Any] = {
-    "name": "medium", "provider": "openstack", "max_workers": 210, "create_batch": 3,
-    "creates_per_round": 10, "deletes_per_round": 10, "delete_share": 0.33, "idle_s": 120,
-    "stale_s": 900, "quota_cpu": 920, "quota_share": 0.95,
-    "options": {"template": "tf-titi", "image_prefix": "os-worker-template-", "networks": "a",
-                "ready_when": "init_instance_finished_with_success", "ready_within_s": 600},
-    "flavours": [{"name": "hm.medium", "cpu": 2, "memory": "16Gi", "storage": "64Gi",
-                  "containers": True}],
-}  # fmt: skip
+    "name": "medium",
+    "provider": "openstack",
+    "max_workers": 210,
+    "create_batch": 3,
+    "creates_per_round": 10,
+    "deletes_per_round": 10,
+    "delete_share": 0.33,
+    "idle_s": 120,
+    "stale_s": 900,
+    "quota_cpu": 920,
+    "quota_share": 0.95,
+    "options": {
+        "template": "tf-titi",
+        "image_prefix": "os-worker-template-",
+        "networks": "a",
+        "ready_when": "init_instance_finished_with_success",
+        "ready_within_s": 600,
+    },
+    "flavours": [
+        {"name": "hm.medium", "cpu": 2, "memory": "16Gi", "storage": "64Gi", "containers": True}
+    ],
+}
 OTHERS = [{"name": name} for name in ("large", "xlarge", "small")]
 QUEUE = {"name": "production", "priority": 1, "pools": ["medium", "large", "xlarge", "small"]}
 BUCKETS = ("EODATA", "aux", "HRSI")
 STORE = {"access": "write", "secret": "key"}
 ITEM = {
-    "tile": "32TLR", "path": "S2/a.zip", "product_id": "a",
-    "measured": "2021-04-13T10:13:47Z", "published": "2021-04-13T13:40:00Z",
-}  # fmt: skip
+    "tile": "32TLR",
+    "path": "S2/a.zip",
+    "product_id": "a",
+    "measured": "2021-04-13T10:13:47Z",
+    "published": "2021-04-13T13:40:00Z",
+}
 
 
 TRANSPORTS = """

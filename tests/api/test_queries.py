@@ -117,14 +117,19 @@ async def test_jobs_of_a_group_are_listed(http: AsyncClient) -> None:
 
 async def test_bad_parameters_of_a_query_are_refused(client: AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
-        ({"q": "a b"}, "API.INVALID_QUERY"), ({"q": "x" * 8193}, "API.INVALID_QUERY"),
-        ({"q": "x" * 60_000}, "API.INVALID_QUERY"), ({"q": "(" * 8000}, "API.INVALID_QUERY"),
-        ({"q": "a\0"}, "API.INVALID_PARAMETER"), ({"q": ["a", "b"]}, "API.INVALID_PARAMETER"),
-        ({"explain": "yes"}, "API.INVALID_PARAMETER"), ({"query": "a"}, "API.INVALID_PARAMETER"),
-        ({"after": "-1"}, "API.INVALID_PARAMETER"), ({"after": "9" * 12}, "API.INVALID_PARAMETER"),
+        ({"q": "a b"}, "API.INVALID_QUERY"),
+        ({"q": "x" * 8193}, "API.INVALID_QUERY"),
+        ({"q": "x" * 60_000}, "API.INVALID_QUERY"),
+        ({"q": "(" * 8000}, "API.INVALID_QUERY"),
+        ({"q": "a\0"}, "API.INVALID_PARAMETER"),
+        ({"q": ["a", "b"]}, "API.INVALID_PARAMETER"),
+        ({"explain": "yes"}, "API.INVALID_PARAMETER"),
+        ({"query": "a"}, "API.INVALID_PARAMETER"),
+        ({"after": "-1"}, "API.INVALID_PARAMETER"),
+        ({"after": "9" * 12}, "API.INVALID_PARAMETER"),
         ({"limit": "1001"}, "API.INVALID_PARAMETER"),
         ({"q": "a", "cursor": "x"}, "API.INVALID_PARAMETER"),
-    ]  # fmt: skip
+    ]
     for query, code in cases:
         answer = await client.get("/v1/batches/1/jobs", params=query)
 
@@ -200,8 +205,9 @@ async def test_saved_queries_are_each_users_own(http: AsyncClient, api: LiveApi)
     assert code_of(await _save(http, "c", "x")) == "API.TOO_MANY_SAVED_QUERIES"
     found = (await http.get(PATH)).json()["items"]
     assert [(one["name"], one["query"]) for one in found] == [
-        ("b", "x"), ("broken", "state = cancelled"),
-    ]  # fmt: skip
+        ("b", "x"),
+        ("broken", "state = cancelled"),
+    ]
     assert (await http.get(f"{PATH}/b")).json() == found[0]
 
     assert (await http.get(PATH, headers=ann)).json()["items"] == []
@@ -216,11 +222,14 @@ async def test_saved_queries_are_each_users_own(http: AsyncClient, api: LiveApi)
 async def test_what_is_no_query_or_no_name_is_not_saved(http: AsyncClient) -> None:
     """A query for jobs is none for batches."""
     for name, query, code in (
-        ("a", "state = runing", "API.INVALID_QUERY"), ("a", "(user = ada", "API.INVALID_QUERY"),
-        ("a", "", "API.WRONG_TYPE"), ("a", "x" * 9000, "API.INVALID_QUERY"),
+        ("a", "state = runing", "API.INVALID_QUERY"),
+        ("a", "(user = ada", "API.INVALID_QUERY"),
+        ("a", "", "API.WRONG_TYPE"),
+        ("a", "x" * 9000, "API.INVALID_QUERY"),
         ("a", " ", "API.INVALID_VALUE"),
-        ("-a", "x", "API.INVALID_ID"), ("a" * 64, "x", "API.INVALID_ID"),
-    ):  # fmt: skip
+        ("-a", "x", "API.INVALID_ID"),
+        ("a" * 64, "x", "API.INVALID_ID"),
+    ):
         assert code_of(await _save(http, name, query)) == code, (name, query[:20])
     assert (await http.get(PATH)).json()["items"] == []
 

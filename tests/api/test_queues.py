@@ -19,9 +19,15 @@ BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}
 SHORT = {"name": "short", "priority": 10, "guard": "job.timeout_s > 0 && job.timeout_s <= 600"}
 
 OF_TENANTS = {
-    "weft_jobs", "weft_queue_jobs", "weft_licences", "weft_licences_used", "weft_workers",
-    "weft_conditions", "weft_guard_failures_total", "weft_guard_failures_created",
-}  # fmt: skip
+    "weft_jobs",
+    "weft_queue_jobs",
+    "weft_licences",
+    "weft_licences_used",
+    "weft_workers",
+    "weft_conditions",
+    "weft_guard_failures_total",
+    "weft_guard_failures_created",
+}
 """All metrics that are not of the whole site."""
 ONES = "[" + ",".join("1" * 215) + "]"
 FREEZING = f"{ONES}.all(x,{ONES}.all(y,job.name.matches('(\\\\w{{90}})+$')||true))"
@@ -57,9 +63,12 @@ async def test_jobs_wait_in_the_first_queue_whose_guard_is_true(
 ) -> None:
     await save(http, SHORT, BIG)
     jobs = [
-        {"resources": {"cpu": 2}, "timeout_s": 5}, {"timeout_s": 600}, {"timeout_s": 601},
-        {"queue": "big"}, {"count": 3, "timeout_s": 1},
-    ]  # fmt: skip
+        {"resources": {"cpu": 2}, "timeout_s": 5},
+        {"timeout_s": 600},
+        {"timeout_s": 601},
+        {"queue": "big"},
+        {"count": 3, "timeout_s": 1},
+    ]
     created = await http.post("/v1/batches", json={"jobs": jobs})
 
     assert created.status_code == 201
@@ -254,8 +263,10 @@ async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:
     malformed = await http.get("/v1/queues/a%20b")
 
     assert (found["guard"], found["pools"], found["state"]) == (
-        BIG["guard"], ["default"], "enabled",
-    )  # fmt: skip
+        BIG["guard"],
+        ["default"],
+        "enabled",
+    )
     assert (missing.status_code, missing.json()["code"]) == (404, "API.QUEUE_NOT_FOUND")
     assert malformed.status_code == 400
 
@@ -269,8 +280,10 @@ async def test_a_document_is_tested_without_being_submitted(http: httpx.AsyncCli
 
     assert nothing.json() == {"routes": []}
     assert [(one["jobs"], one["queue"]) for one in tested] == [
-        ([1, 3], "default"), ([2], "big"), ([4], "short"),
-    ]  # fmt: skip
+        ([1, 3], "default"),
+        ([2], "big"),
+        ([4], "short"),
+    ]
     assert [one["reason"] for one in tested[0]["verdicts"]] == [
         "its guard is false: job.resources.cpu = 1.0",
         "its guard is false: job.timeout_s = 0.0",

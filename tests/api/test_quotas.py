@@ -100,16 +100,19 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
         await client.set_quota(None, {"jobs": 1000, "cores": 1.5, "bytes": 3 * 2**30})
         (tenant, *_) = await client.list_quotas()
         limited = await client.set_tenant_quota(tenant["name"], {"batches": 50, "cores": 8})
-    printed = [await command("quota", *words) for words in (
-        ["set", "--user", "tester", "--batches", "7", "--cores", "500m", "--bytes", "1Mi"],
-        ["ls"],
-        ["ls", "--json"],
-        ["set", "--user", "tester", "--default-user", "--jobs", "1"],
-        ["set", "--default-user"],
-        ["set", "--default-user", "--jobs", "many"],
-        ["set", "--default-user", "--cores", "many"],
-        ["set", "--user", "tester", "--cores", "0", "--bytes", "none"],
-    )]  # fmt: skip
+    printed = [
+        await command("quota", *words)
+        for words in (
+            ["set", "--user", "tester", "--batches", "7", "--cores", "500m", "--bytes", "1Mi"],
+            ["ls"],
+            ["ls", "--json"],
+            ["set", "--user", "tester", "--default-user", "--jobs", "1"],
+            ["set", "--default-user"],
+            ["set", "--default-user", "--jobs", "many"],
+            ["set", "--default-user", "--cores", "many"],
+            ["set", "--user", "tester", "--cores", "0", "--bytes", "none"],
+        )
+    ]
     done, table, document, *wrong, last = printed
 
     assert (limited["kind"], limited["batches"], limited["cores"]) == ("tenant", 50, 8)
@@ -122,11 +125,15 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
     assert "3.0 GiB" in table[1]
     found = json.loads(document[1])
     assert [(one["jobs"], one["n_jobs"], one["batches"]) for one in found] == [
-        (None, 3, 50), (1000, None, None), (1000, 3, 7)
-    ]  # fmt: skip
+        (None, 3, 50),
+        (1000, None, None),
+        (1000, 3, 7),
+    ]
     assert [(one["cores"], one["n_cores"], one["bytes"]) for one in found] == [
-        (8, 0, None), (1.5, None, 3 * 2**30), (0.5, 0, 2**20)
-    ]  # fmt: skip
+        (8, 0, None),
+        (1.5, None, 3 * 2**30),
+        (0.5, 0, 2**20),
+    ]
     assert found[0]["n_bytes"] == found[2]["n_bytes"] > 0
     assert "Exactly one of" in wrong[0][2]
     assert "no quota is given" in wrong[1][2]

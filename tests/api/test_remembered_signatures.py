@@ -224,8 +224,9 @@ async def test_nothing_of_a_token_is_kept(site: Site) -> None:
 async def test_tokens_of_logins_are_used_once(site: Site) -> None:
     site.configure('client_id = "weft"')
     (issuer,) = read_issuers(site.folder / "issuers.toml")
-    tokens = WebTokens([issuer], keys_of=lambda _: SourceKeys("", site.keys, 60, 600),
-                       signatures=site.signatures)  # fmt: skip
+    tokens = WebTokens(
+        [issuer], keys_of=lambda _: SourceKeys("", site.keys, 60, 600), signatures=site.signatures
+    )
 
     bearer = await tokens.verify_login(token_of(), issuer.document, None)
     with pytest.raises(TokenRefused, match="signature"):
@@ -342,5 +343,7 @@ async def test_log_comes_with_a_warning_that_the_image_is_a_label(
     assert failed.json() == good.json() == {"main": "out\n"}
     assert raw.content == b"out\n"
     assert [one.partition(" is only a label here")[0] for one in warnings] == [
-        "image 'ubuntu:24.04'", r"image 'a\nb\u2028'", "image 'ubuntu:24.04'",
-    ]  # fmt: skip
+        "image 'ubuntu:24.04'",
+        r"image 'a\nb\u2028'",
+        "image 'ubuntu:24.04'",
+    ]

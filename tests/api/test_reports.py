@@ -148,11 +148,23 @@ async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
     hint = "Set the soft limit to at most 5, or the limit to at least 8; one change may set both."
     for stored, edit, words, field, option, why in (
         ({}, {most: 5, soft: 8}, ["5", "--soft", "8"], soft, "--soft", "it is above the limit"),
-        ({most: 5, soft: None}, {soft: 8}, ["--soft", "8"], soft, "--soft",
-         "it is above the limit that was set before"),
-        ({most: 9, soft: 8}, {most: 5}, ["5"], most, "the amount",
-         "it is below the soft limit that was set before"),
-    ):  # fmt: skip
+        (
+            {most: 5, soft: None},
+            {soft: 8},
+            ["--soft", "8"],
+            soft,
+            "--soft",
+            "it is above the limit that was set before",
+        ),
+        (
+            {most: 9, soft: 8},
+            {most: 5},
+            ["5"],
+            most,
+            "the amount",
+            "it is below the soft limit that was set before",
+        ),
+    ):
         assert (await http.patch(path, json=stored)).status_code == 200
         refused = await http.patch(path, json=edit)
         problem = refused.json()
@@ -183,16 +195,19 @@ async def test_clients_and_the_command_line_set_and_list_limits(
             {"measure": "gpu", "amount_max": 2}, batch_id=batch, group="train"
         )
         ids = [one["id"] async for one in client.list_limits(batch)]
-    printed = [await command("limit", *words) for words in (
-        ["set", "--user", "tester", "--measure", "cpu", "1000", "--soft", "800"],
-        ["set", "--batch", f"b{batch}/train", "--measure", "gpu", "none", "--json"],
-        ["ls"],
-        ["ls", "--batch", f"b{batch}", "--json"],
-        ["set", "--user", "tester", "--batch", f"b{batch}", "1"],
-        ["set", "--user", "tester"],
-        ["set", "--user", "tester", "much"],
-        ["set", "--batch", f"b{batch}.j1", "1"],
-    )]  # fmt: skip
+    printed = [
+        await command("limit", *words)
+        for words in (
+            ["set", "--user", "tester", "--measure", "cpu", "1000", "--soft", "800"],
+            ["set", "--batch", f"b{batch}/train", "--measure", "gpu", "none", "--json"],
+            ["ls"],
+            ["ls", "--batch", f"b{batch}", "--json"],
+            ["set", "--user", "tester", "--batch", f"b{batch}", "1"],
+            ["set", "--user", "tester"],
+            ["set", "--user", "tester", "much"],
+            ["set", "--batch", f"b{batch}.j1", "1"],
+        )
+    ]
     done, lifted, table, document, *wrong = printed
 
     assert (limited["kind"], limited["path"], limited["amount_max"]) == ("group", "train", 2)

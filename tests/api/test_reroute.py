@@ -14,9 +14,12 @@ from weft.api.use_cases import queues
 from weft.wire.app_folder import pack
 
 JOBS: list[dict[str, Any]] = [
-    {"timeout_s": 5}, {"count": 3, "timeout_s": 1}, {"resources": {"cpu": 2}}, {"queue": "big"},
+    {"timeout_s": 5},
+    {"count": 3, "timeout_s": 1},
+    {"resources": {"cpu": 2}},
+    {"queue": "big"},
     {},
-]  # fmt: skip
+]
 
 
 async def rerouted(http: httpx.AsyncClient, **wanted: object) -> dict[tuple[str, str], int]:

@@ -19,9 +19,15 @@ async def failed(http: httpx.AsyncClient, worker: LiveWorker) -> str:
 
 
 AS_NEW = {
-    "failed": True, "name": "again", "env": {"A": "1"}, "queue": "default", "priority": 3,
-    "resources": {"cpu": 0.5, "memory": "100Mi"}, "max_attempts": 2, "timeout_s": 60,
-}  # fmt: skip
+    "failed": True,
+    "name": "again",
+    "env": {"A": "1"},
+    "queue": "default",
+    "priority": 3,
+    "resources": {"cpu": 0.5, "memory": "100Mi"},
+    "max_attempts": 2,
+    "timeout_s": 60,
+}
 
 
 @cases(("kind", "document"), [("retry", {"jobs": [2]}), ("resubmit", AS_NEW)])

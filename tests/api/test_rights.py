@@ -19,14 +19,32 @@ from weft.run.doors import api_doors
 from weft.settings import Settings
 
 OPEN = {
-    "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /login", "POST /login",
-    "POST /logout", "GET /", "GET /ui/assets/{digest}/{name}", "GET /batches/{b}/jobs/{j}",
-    "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
-    "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
-    "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
-    "GET /actuator/health", "GET /actuator/info", "POST /v1/worker-link/join",
-    "GET /ui/answer", "POST /ui/answer",
-}  # fmt: skip
+    "GET /healthz",
+    "GET /readyz",
+    "GET /openapi.json",
+    "GET /docs",
+    "GET /login",
+    "POST /login",
+    "POST /logout",
+    "GET /",
+    "GET /ui/assets/{digest}/{name}",
+    "GET /batches/{b}/jobs/{j}",
+    "GET /login/oidc/start",
+    "GET /login/oidc/callback",
+    "POST /v1/logins",
+    "POST /v1/logins/finish",
+    "POST /v1/device-logins",
+    "POST /v1/device-logins/poll",
+    "GET /healthcheck",
+    "GET /batches/{b}",
+    "GET /api/v1alpha/cloud",
+    "GET /api/v1alpha/version",
+    "GET /actuator/health",
+    "GET /actuator/info",
+    "POST /v1/worker-link/join",
+    "GET /ui/answer",
+    "POST /ui/answer",
+}
 _LEAST = {
     UserRole.VIEWER: """
         POST /ui/queues/test, POST /v1/queue-test""",
@@ -68,15 +86,24 @@ NOT_BY_METHOD = {
 }
 """The least role of each route that is not: readers read, users write."""
 ANYBODY = {
-    "GET /v1/whoami", "GET /v1/tokens", "POST /v1/tokens", "DELETE /v1/tokens/{t}",
-    "POST /v1/login-links", "GET /v1/sessions", "DELETE /v1/sessions",
-    "DELETE /v1/sessions/{session}", "GET /ui/sessions", "POST /ui/sessions/end",
+    "GET /v1/whoami",
+    "GET /v1/tokens",
+    "POST /v1/tokens",
+    "DELETE /v1/tokens/{t}",
+    "POST /v1/login-links",
+    "GET /v1/sessions",
+    "DELETE /v1/sessions",
+    "DELETE /v1/sessions/{session}",
+    "GET /ui/sessions",
+    "POST /ui/sessions/end",
     "POST /ui/sessions/{session}/end",
-}  # fmt: skip
+}
 """Every role may call them."""
 FOR_WORK = {
-    "POST /v1/worker-link", "POST /v1/worker-link/exec", "GET /v1/worker-link/notices",
-}  # fmt: skip
+    "POST /v1/worker-link",
+    "POST /v1/worker-link/exec",
+    "GET /v1/worker-link/notices",
+}
 """They ask what the token is for, too: `test_worker_link.py`."""
 LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]
 DOOR_PATHS = DoorPaths(api_doors())
@@ -189,8 +216,12 @@ def test_route_without_a_right_is_not_served(tmp_path: Path) -> None:
 
     with pytest.raises(LookupError, match="GET /forgotten has no right"):
         create_app(
-            _Store(), SilentNotices(), None, Settings(home=tmp_path), doors=[door]  # type: ignore[arg-type]  # doubles
-        )  # fmt: skip
+            _Store(),
+            SilentNotices(),
+            None,  # type: ignore[arg-type]  # no log store is asked
+            Settings(home=tmp_path),
+            doors=[door],
+        )
 
 
 def test_each_role_may_do_what_lesser_ones_may() -> None:

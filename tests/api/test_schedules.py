@@ -137,10 +137,14 @@ async def test_wrong_schedules_are_refused(http: AsyncClient) -> None:
     ]
     assert found[2][1] == ["/time_zone", "/cron"]
     assert [pointers[0] for _, pointers in found[3:]] == [
-        "/document/jobs/0/command", "/document/jobs/0/resources/cpu", "/document/billing_project",
-        "/document/attributes/schedule", "/document", "/document/jobs/0/resources",
+        "/document/jobs/0/command",
+        "/document/jobs/0/resources/cpu",
+        "/document/billing_project",
+        "/document/attributes/schedule",
+        "/document",
+        "/document/jobs/0/resources",
         "/document/jobs",
-    ]  # fmt: skip
+    ]
     assert (await http.get("/v1/schedules")).json()["items"] == []
 
 

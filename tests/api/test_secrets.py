@@ -43,9 +43,12 @@ async def test_jobs_name_secrets_that_their_user_has(http: httpx.AsyncClient) ->
     await set_secret(http, "other")
     await set_secret(http, headers=ann)
     wrong = [
-        {"name": "db", "env": "A"}, {"name": "other"}, {"name": "other", "env": "A", "file": "a"},
-        {"name": "other", "env": "B"}, {"name": "other", "env": "B"},
-    ]  # fmt: skip
+        {"name": "db", "env": "A"},
+        {"name": "other"},
+        {"name": "other", "env": "A", "file": "a"},
+        {"name": "other", "env": "B"},
+        {"name": "other", "env": "B"},
+    ]
     refused = await http.post("/v1/batches", json={"jobs": [{}, {"secrets": wrong}]})
     batch = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
     project = "/v1/billing-projects/default/members/ann"
@@ -54,16 +57,24 @@ async def test_jobs_name_secrets_that_their_user_has(http: httpx.AsyncClient) ->
 
     assert refused.status_code == 400
     assert [one["pointer"] for one in refused.json()["errors"]] == [
-        "/jobs/1/secrets/0/name", "/jobs/1/secrets/1", "/jobs/1/secrets/2", "/jobs/1/secrets/4",
-    ]  # fmt: skip
+        "/jobs/1/secrets/0/name",
+        "/jobs/1/secrets/1",
+        "/jobs/1/secrets/2",
+        "/jobs/1/secrets/4",
+    ]
     assert "weft secret set db" in refused.json()["errors"][0]["message"]
     assert of_another.status_code == 403, of_another.text
     assert (await http.get(f"/v1/batches/{batch}")).json()["n_jobs"] == 1
 
 
 async def test_what_cannot_be_a_secret_is_refused(http: httpx.AsyncClient) -> None:
-    cases = [("", "db", 400), ("a\0b", "db", 400), ("x" * 65537, "db", 413), ("x", "a b", 400),
-     ("é" * 32768, "db", 200)]  # fmt: skip
+    cases = [
+        ("", "db", 400),
+        ("a\0b", "db", 400),
+        ("x" * 65537, "db", 413),
+        ("x", "a b", 400),
+        ("é" * 32768, "db", 200),
+    ]
     for value, name, status in cases:
         answer = await http.put(f"/v1/secrets/{name}", json={"value": value})
 

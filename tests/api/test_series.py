@@ -116,18 +116,30 @@ async def test_each_waits_for_the_one_before(
 ) -> None:
     """Cloudy scenes and failed ones are passed over; those of one date wait for the same one."""
     await apply(http, SERIES)
-    await find(database, d="2027-04-05", a="2027-04-01T10:00:00Z", bx="2027-04-03", c="2027-04-04",
-               c2="2027-04-04", old="2026-01-01")  # fmt: skip
+    await find(
+        database,
+        d="2027-04-05",
+        a="2027-04-01T10:00:00Z",
+        bx="2027-04-03",
+        c="2027-04-04",
+        c2="2027-04-04",
+        old="2026-01-01",
+    )
     await look(api, database)
     await look(api, database)
     assert await items(http) == {
-        "a": "b1.j1", "old": "b1.j2", "bx": "cancelled", "c": "waiting", "c2": "waiting",
+        "a": "b1.j1",
+        "old": "b1.j2",
+        "bx": "cancelled",
+        "c": "waiting",
+        "c2": "waiting",
         "d": "waiting",
-    }  # fmt: skip
+    }
     assert await reasons(http) == {
-        "c": "it waits for b1.j1 of series T", "c2": "it waits for b1.j1 of series T",
+        "c": "it waits for b1.j1 of series T",
+        "c2": "it waits for b1.j1 of series T",
         "d": "it waits for c2 of series T",
-    }  # fmt: skip
+    }
     for ready, fails in ((["c", "c2"], ()), (["d"], ("c2",))):
         for claimed in await worker.claim():
             await worker.start([claimed])
@@ -142,8 +154,12 @@ async def test_each_waits_for_the_one_before(
         for one in [(await http.get(f"/v1/batches/1/jobs/{n}")).json()]
     }
     assert {name: one["spec"]["env"]["BEFORE"] for name, one in jobs.items()} == {
-        "a": "none", "old": "none", "c": "L2A/a", "c2": "L2A/a", "d": "L2A/c"
-    }  # fmt: skip
+        "a": "none",
+        "old": "none",
+        "c": "L2A/a",
+        "c2": "L2A/a",
+        "d": "L2A/c",
+    }
     assert jobs["d"]["attributes"]["series"] == "T"
     await audit(database)
 
@@ -184,9 +200,13 @@ async def test_item_that_comes_late_is_marked(
     await find(database, e="2027-04-05", b="2027-04-02", y="2027-07-31")
     await run(api, database, worker)
     assert await befores(http) == {
-        "a": "b1.j1 after none", "far": "b1.j2 after none", "d": "b1.j3 after a",
-        "b": "b1.j4 after a", "y": "b1.j5 after none", "e": "b1.j6 after d",
-    }  # fmt: skip
+        "a": "b1.j1 after none",
+        "far": "b1.j2 after none",
+        "d": "b1.j3 after a",
+        "b": "b1.j4 after a",
+        "y": "b1.j5 after none",
+        "e": "b1.j6 after d",
+    }
     assert await lates(http) == ["b", "y"]
     assert await in_order(database) == []
     await as_admin(database, "UPDATE weft.source_item SET late = false WHERE key = 'b'")
@@ -200,8 +220,13 @@ async def test_item_that_comes_late_is_marked(
     assert await lates(http) == []
     found = await befores(http)
     assert {key: told.split(" after ")[1] for key, told in found.items()} == {
-        "a": "none", "b": "a", "d": "b", "e": "d", "y": "none", "far": "y",
-    }  # fmt: skip
+        "a": "none",
+        "b": "a",
+        "d": "b",
+        "e": "d",
+        "y": "none",
+        "far": "y",
+    }
     assert await in_order(database) == []
 
 
@@ -213,9 +238,13 @@ async def test_what_follows_a_late_item_runs_again(
     """
     await apply(http, late("rerun"))
     await find(
-        database, a="2027-04-01", cx="2027-04-03", d="2027-04-04", far="2027-08-01",
+        database,
+        a="2027-04-01",
+        cx="2027-04-03",
+        d="2027-04-04",
+        far="2027-08-01",
         fare="2027-08-02",
-    )  # fmt: skip
+    )
     await run(api, database, worker)
     await find(database, e="2027-04-05")
     await look(api, database)
@@ -225,8 +254,9 @@ async def test_what_follows_a_late_item_runs_again(
     await look(api, database)
     assert await reasons(http) == {
         "d": "it waits for b1.j6 of series T",
-        "e": "it waits for b1.j5, its own job before", "f": "it waits for e of series T",
-    }  # fmt: skip
+        "e": "it waits for b1.j5, its own job before",
+        "f": "it waits for e of series T",
+    }
     assert await in_order(database) == []
     (first,) = await worker.claim_and_start()
     await worker.end([first])
@@ -238,9 +268,14 @@ async def test_what_follows_a_late_item_runs_again(
     found = await items(http)
     assert found.pop("cx") == "cancelled"
     assert found == {
-        "a": "b1.j1", "far": "b1.j2", "d": "b1.j7", "fare": "b1.j4", "e": "b1.j8", "b": "b1.j6",
+        "a": "b1.j1",
+        "far": "b1.j2",
+        "d": "b1.j7",
+        "fare": "b1.j4",
+        "e": "b1.j8",
+        "b": "b1.j6",
         "f": "b1.j9",
-    }  # fmt: skip
+    }
     assert await lates(http) == []
     assert await in_order(database) == []
 
@@ -256,8 +291,11 @@ async def test_late_item_and_one_after_what_it_follows_in_one_set(
     await find(database, e="2027-04-05", b="2027-04-02")
     await run(api, database, worker)
     assert await befores(http) == {
-        "a": "b1.j1 after none", "b": "b1.j3 after a", "d": "b1.j4 after b", "e": "b1.j5 after d",
-    }  # fmt: skip
+        "a": "b1.j1 after none",
+        "b": "b1.j3 after a",
+        "d": "b1.j4 after b",
+        "e": "b1.j5 after d",
+    }
     assert REGISTRY.get_sample_value("weft_items_late_total", {"then": "rerun"}) == before + 1
     assert await in_order(database) == []
 
@@ -291,9 +329,15 @@ async def test_rerun_is_refused_to_others_and_without_a_date(
     ],
 )
 async def test_repeat_with_its_key_lets_nothing_run_again(
-    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker,
-    method: str, path: str, body: dict[str, Any], other: dict[str, Any],
-) -> None:  # fmt: skip
+    api: LiveApi,
+    http: AsyncClient,
+    database: Dsns,
+    worker: LiveWorker,
+    method: str,
+    path: str,
+    body: dict[str, Any],
+    other: dict[str, Any],
+) -> None:
     """As the client repeats what got no reply: also when the items have their jobs by then."""
     await apply(http, SERIES)
     await find(database, a="2027-04-01", b="2027-04-02")
@@ -304,8 +348,11 @@ async def test_repeat_with_its_key_lets_nothing_run_again(
         headers = {"idempotency-key": key}
         return await http.request(method, f"/v1/sources/scenes{path}", json=body, headers=headers)
 
-    for key, jobs in (("k", ["b1.j3", "b1.j4"]), ("k", ["b1.j3", "b1.j4"]),
-                      ("l", ["b1.j5", "b1.j6"])):  # fmt: skip
+    for key, jobs in (
+        ("k", ["b1.j3", "b1.j4"]),
+        ("k", ["b1.j3", "b1.j4"]),
+        ("l", ["b1.j5", "b1.j6"]),
+    ):
         answer = await ask(body, key)
         assert answer.status_code == 200
         if path:
@@ -335,8 +382,10 @@ async def test_products_of_the_one_before_are_at_hand(
         await worker.start([one])
         await worker.end([one])
     assert await befores(http) == {
-        "a": "b1.j1 after first", "b": "b1.j2 after s3://a", "c": "b1.j3 after empty",
-    }  # fmt: skip
+        "a": "b1.j1 after first",
+        "b": "b1.j2 after s3://a",
+        "c": "b1.j3 after empty",
+    }
 
 
 async def test_outputs_of_the_one_before_are_inputs(
@@ -360,8 +409,9 @@ inputs = [
         for n in (1, 2)
     ]
     assert inputs == [
-        ["file:///data/2027-04-01"], ["weft://b1.j1/L2A/a.txt", "file:///data/2027-04-02"],
-    ]  # fmt: skip
+        ["file:///data/2027-04-01"],
+        ["weft://b1.j1/L2A/a.txt", "file:///data/2027-04-02"],
+    ]
     await audit(database)
 
 
@@ -444,8 +494,10 @@ async def test_item_and_its_job_have_one_history(
     ref = "b1.j2"
     assert (begun, configured) == tuple((*row[:2], ref) for row in waiting)
     assert (job, rest[0], rest[-1][:2]) == (
-        ("job", None, ref), ("ready", "ready", ref), ("success", "done")
-    )  # fmt: skip
+        ("job", None, ref),
+        ("ready", "ready", ref),
+        ("success", "done"),
+    )
     answer = await http.get("/v1/batches/1/jobs/2/history")
     told = [row for row in answer.json()["items"] if "status" in row]
     assert [row["status"] for row in told][:3] == ["initialized", "configured", "ready"]

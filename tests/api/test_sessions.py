@@ -23,10 +23,12 @@ pytestmark = pytest.mark.usefixtures("remember_long")
 
 browser = async_fixture_of(
     lambda api: AsyncClient(
-        base_url=api.url, headers={"origin": api.url, "user-agent": "Firefox\t" + "x" * 300},
-        timeout=60, verify=NO_TLS,
+        base_url=api.url,
+        headers={"origin": api.url, "user-agent": "Firefox\t" + "x" * 300},
+        timeout=60,
+        verify=NO_TLS,
     )
-)  # fmt: skip
+)
 """A browser that keeps cookies, and has no token."""
 
 
@@ -153,15 +155,22 @@ async def test_each_change_needs_origin_and_token_of_the_page(
     good = {"origin": api.url, "x-csrf-token": csrf}
     assert len(csrf) == 64
     changes: tuple[dict[str, str], ...] = (
-        {"x-csrf-token": ""}, {"x-csrf-token": "0" * 64}, {"origin": ""}, {"origin": "null"},
-        {"origin": "https://evil.example"}, {"origin": api.url + ".evil.example"},
+        {"x-csrf-token": ""},
+        {"x-csrf-token": "0" * 64},
+        {"origin": ""},
+        {"origin": "null"},
+        {"origin": "https://evil.example"},
+        {"origin": api.url + ".evil.example"},
         {"origin": api.url.replace("http:", "https:")},
-    )  # fmt: skip
+    )
     for change in changes:
         for method, path in (
-            ("POST", "/v1/batches"), ("PUT", "/v1/queues"), ("PATCH", "/v1/batches/1"),
-            ("DELETE", "/v1/sessions"), ("POST", "/v1/login-links"),
-        ):  # fmt: skip
+            ("POST", "/v1/batches"),
+            ("PUT", "/v1/queues"),
+            ("PATCH", "/v1/batches/1"),
+            ("DELETE", "/v1/sessions"),
+            ("POST", "/v1/login-links"),
+        ):
             answer = await browser.request(method, path, json={}, headers={**good, **change})
             assert _refused(answer) == (403, "API.FOREIGN_REQUEST"), (change, method)
     made = await browser.post("/v1/batches", json={"jobs": [{}]}, headers=good)
@@ -332,11 +341,13 @@ async def browsers(api: LiveApi) -> AsyncIterator[list[AsyncClient]]:
     """Give three browsers that keep cookies."""
     found = [
         AsyncClient(
-            base_url=api.url, timeout=60, verify=NO_TLS,
+            base_url=api.url,
+            timeout=60,
+            verify=NO_TLS,
             headers={"origin": api.url, "user-agent": f"{name} <b>1</b>"},
         )
         for name in ("Firefox", "Chrome", "Links")
-    ]  # fmt: skip
+    ]
     yield found
     for one in found:
         await one.aclose()

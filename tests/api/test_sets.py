@@ -19,9 +19,12 @@ async def test_jobs_are_put_into_sets_when_they_are_made(
     shown = {(g["kind"], g["path"] or g["name"]): g["n_succeeded"] for g in groups}
 
     assert shown == {
-        ("tree", "/"): 3, ("tree", "/x"): 2, ("tree", "/x/y"): 1, ("set", "pca"): 2,
+        ("tree", "/"): 3,
+        ("tree", "/x"): 2,
+        ("tree", "/x/y"): 1,
+        ("set", "pca"): 2,
         ("set", "vep"): 1,
-    }  # fmt: skip
+    }
     pca = (await http.get(f"/v1/batches/{batch}/groups/pca")).json()
     assert (pca["attributes"], pca["complete"]) == ({"a": "1"}, True)
     job = (await http.get(f"/v1/batches/{batch}/jobs/1")).json()

@@ -44,8 +44,9 @@ command = ["snow"]
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Let sources read a directory of the test."""
-    return Settings(home=tmp_path, port=0, source_paths=str(tmp_path / "in"),
-                    source_private_hosts="127.0.0.1")  # fmt: skip
+    return Settings(
+        home=tmp_path, port=0, source_paths=str(tmp_path / "in"), source_private_hosts="127.0.0.1"
+    )
 
 
 STATE = (
@@ -69,9 +70,11 @@ async def test_what_a_source_gives_and_its_jobs(
     assert answer.status_code == 200, answer.text
     found = {one["key"]: one for one in answer.json()["items"]}
     assert {key: (one["known"], one["state"]) for key, one in found.items()} == {
-        "a": (None, "ready"), "b": (None, "cancelled"), "c": (None, "refused"),
+        "a": (None, "ready"),
+        "b": (None, "cancelled"),
+        "c": (None, "refused"),
         "d": (None, "refused"),
-    }  # fmt: skip
+    }
     assert found["a"]["job"]["command"] == ["snow"]
     assert found["a"]["job"]["resources"] == {"memory": "1Gi"}
     assert found["c"]["reason"].startswith("resources/memory")
@@ -82,10 +85,11 @@ async def test_what_a_source_gives_and_its_jobs(
 
 
 SINKS = {
-    "whole": "message = '{{ job.attributes.item | tojson }}'", "each": "products = true",
+    "whole": "message = '{{ job.attributes.item | tojson }}'",
+    "each": "products = true",
     "wrong": "message = '{{ job.none }}'",
     "events": "events = true\nmessage = '\"{{ job.event }}\"'",
-}  # fmt: skip
+}
 SINK = '\n[sink.%s]\nkind = "http"\nurl = "https://hook.example/"\n%s\n'
 SERIES = "[configure.snow.series]\nkey = '\"k\"'\norder = 'item.day'\n"
 
@@ -114,10 +118,12 @@ async def test_line_is_tried_before_it_is_applied(
     assert (source["n_items"], item["key"], item["state"]) == (2, "a", "ready"), item
     assert item["job"]["resources"] == {"memory": "2Gi"}
     assert [(one["sink"], one["message"] or one["error"]) for one in source["messages"]] == [
-        ("whole", '"a"'), ("each", "its messages are made of products: give one"),
+        ("whole", '"a"'),
+        ("each", "its messages are made of products: give one"),
         ("wrong", "the message cannot be made: 'dict object' has no attribute 'none'"),
-        ("events", '"start"'), ("events", '"complete"'),
-    ]  # fmt: skip
+        ("events", '"start"'),
+        ("events", '"complete"'),
+    ]
     (source,) = (await tried(new, item={"key": "z", "cloud": 99, "day": 1}))["sources"]
     assert (source["items"][0]["state"], source["messages"]) == ("cancelled", [])
 
@@ -126,8 +132,10 @@ async def test_line_is_tried_before_it_is_applied(
     changes = (await tried(changed, read=False))["changes"]
     cancel_if = ["item.cloud > 90", "item.cloud > 80"]
     assert changes[0] == {
-        "kind": "change", "part": "configure snow", "fields": {"cancel_if": cancel_if}
-    }  # fmt: skip
+        "kind": "change",
+        "part": "configure snow",
+        "fields": {"cancel_if": cancel_if},
+    }
     assert [(one["kind"], one["part"]) for one in changes[1:]] == [("create", "sink new")]
     gone = (await tried(line.partition("[configure")[0], read=False))["changes"]
     assert [(one["kind"], one["part"]) for one in gone] == [("delete", "configure snow")]
@@ -157,17 +165,32 @@ async def test_source_is_read_with_secrets_of_its_owner(http: AsyncClient) -> No
 
 async def test_what_this_site_does_not_allow_is_refused_with_its_line(http: AsyncClient) -> None:
     cases = [
-        ('[source.s]\nkind = "http"\nurl = "http://10.0.0.1/"\njob = "snow"', "url",
-         "line 3: 10.0.0.1 is private; the setting source_private_hosts does not allow it"),
-        ('[source.s]\nkind = "command"\ncommand = ["ls", "/"]\njob = "snow"', "command",
-         "line 3: there is no command 'ls' in the setting source_commands"),
-        ('[source.s]\nkind = "directory"\npath = "/etc/../etc"\njob = "snow"', "path",
-         "line 3: /etc/../etc is in no directory of the setting source_paths"),
-        ('[sink.s]\nkind = "http"\nurl = "http://ann:${secret.a}@127.0.0.1/"\nmessage = "1"',
-         "url", "line 3: 127.0.0.1 is private; the setting callback_private_hosts does not allow"),
-        ('[sink.s]\nkind = "command"\ncommand = "ls"\nmessage = "1"', "command",
-         "line 3: there is no command 'ls' in the setting sink_commands"),
-    ]  # fmt: skip
+        (
+            '[source.s]\nkind = "http"\nurl = "http://10.0.0.1/"\njob = "snow"',
+            "url",
+            "line 3: 10.0.0.1 is private; the setting source_private_hosts does not allow it",
+        ),
+        (
+            '[source.s]\nkind = "command"\ncommand = ["ls", "/"]\njob = "snow"',
+            "command",
+            "line 3: there is no command 'ls' in the setting source_commands",
+        ),
+        (
+            '[source.s]\nkind = "directory"\npath = "/etc/../etc"\njob = "snow"',
+            "path",
+            "line 3: /etc/../etc is in no directory of the setting source_paths",
+        ),
+        (
+            '[sink.s]\nkind = "http"\nurl = "http://ann:${secret.a}@127.0.0.1/"\nmessage = "1"',
+            "url",
+            "line 3: 127.0.0.1 is private; the setting callback_private_hosts does not allow",
+        ),
+        (
+            '[sink.s]\nkind = "command"\ncommand = "ls"\nmessage = "1"',
+            "command",
+            "line 3: there is no command 'ls' in the setting sink_commands",
+        ),
+    ]
     for part, field, said in cases:
         text = f'{part}\n[job.snow]\ncommand = ["snow"]\n'
         answer = await http.put("/v1/setups/snow", content=text, headers=TOML)

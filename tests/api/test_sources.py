@@ -67,8 +67,10 @@ async def test_items_become_jobs_of_the_batch_of_the_day(
     assert env["MODE"] == "init"
     assert env["WEFT_ITEM_ID"] == job["name"] == "c; rm -rf /"
     assert json.loads(env["WEFT_ITEM"]) == {
-        "key": "c; rm -rf /", "tile": "c; rm -rf /", "note": "$(id)"
-    }  # fmt: skip
+        "key": "c; rm -rf /",
+        "tile": "c; rm -rf /",
+        "note": "$(id)",
+    }
     batch = (await http.get("/v1/batches/1")).json()
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     assert batch["attributes"] == {"source": "scenes", "day": day}
@@ -104,9 +106,11 @@ async def test_api_that_dies_on_the_way_is_replaced(
         await as_admin(database, lease)
         await serve.submit_due()
     assert await items(http) == {
-        "create_batch 1": "b1.j1", "create_batch 2": "b1.j2",
-        "end_items 1": "b1.j3", "end_items 2": "b1.j4",
-    }  # fmt: skip
+        "create_batch 1": "b1.j1",
+        "create_batch 2": "b1.j2",
+        "end_items 1": "b1.j3",
+        "end_items 2": "b1.j4",
+    }
     await find(database, "late 1", "late 2")
     with monkeypatch.context() as patched:
         patched.setattr(api.store, "end_items", dies)
@@ -184,9 +188,7 @@ async def test_items_are_configured_by_their_fields(
     await find(database, "e", cloud="much")
     await api.app.beside[0].submit_due()
     found = await items(http)
-    assert found == {
-        "a": "b1.j1", "b": "cancelled", "c": "b1.j2", "d": "refused", "e": "refused"
-    }  # fmt: skip
+    assert found == {"a": "b1.j1", "b": "cancelled", "c": "b1.j2", "d": "refused", "e": "refused"}
     page = (await http.get("/v1/sources/scenes/items?state=refused")).json()
     assert all(one["reason"].startswith("cancel_if: ") for one in page["items"])
     first, second = [(await http.get(f"/v1/batches/1/jobs/{j}")).json() for j in (1, 2)]
@@ -405,8 +407,11 @@ async def test_job_is_configured_by_parameters_and_knows_their_versions(
     job = (await http.get("/v1/batches/1/jobs/1")).json()
     assert job["spec"]["env"]["WITHIN"] == "30d"
     assert job["attributes"] == {
-        "source": "scenes", "item": "a", "param.clouds": "1", "param.within": "2"
-    }  # fmt: skip
+        "source": "scenes",
+        "item": "a",
+        "param.clouds": "1",
+        "param.within": "2",
+    }
     shown = (await http.get("/v1/sources/scenes/items")).json()["items"]
     assert [one["parameters"] for one in shown] == [{"clouds": 2}, {"clouds": 1, "within": 2}]
     answer = await http.put("/v1/parameters/clouds", json={"value": "many"})

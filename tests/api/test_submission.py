@@ -120,8 +120,11 @@ async def test_groups_of_a_document(http: httpx.AsyncClient) -> None:
 
     groups = (await http.get(f"/v1/batches/{batch_id}/groups")).json()["items"]
     assert [(g["path"], g["n_jobs"]) for g in groups] == [
-        ("/", 6), ("/stage1", 4), ("/stage1/part2", 2), ("/stage1/part3", 1),
-    ]  # fmt: skip
+        ("/", 6),
+        ("/stage1", 4),
+        ("/stage1/part2", 2),
+        ("/stage1/part3", 1),
+    ]
     group = (await http.get(f"/v1/batches/{batch_id}/groups/%2Fstage1%2Fpart2")).json()
     assert group["attributes"] == {"k": "v"}
     assert (await http.get(f"/v1/batches/{batch_id}/groups/g1")).json()["path"] == "/stage1"
@@ -273,8 +276,12 @@ async def test_cancel(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     assert group.json()["cancelled"] is True
     assert [c.job_id for c in claimed] == [2]
     assert running.json()["result"] == "cancelling"
-    assert batch.json() == {"batch_id": batch_id, "cancelled": True, "was_cancelled": False,
-                            "had_ended": False}  # fmt: skip
+    assert batch.json() == {
+        "batch_id": batch_id,
+        "cancelled": True,
+        "was_cancelled": False,
+        "had_ended": False,
+    }
     assert again.json()["was_cancelled"] is True
     late = await http.post(f"/v1/batches/{batch_id}/updates", json={"jobs": [{}]})
     assert (late.status_code, late.json()["code"]) == (409, "API.BATCH_CANCELLED")
@@ -431,8 +438,9 @@ async def test_what_is_refused_has_a_problem_document(api: LiveApi, http: AsyncC
 
     assert {one["code"] for one in found[:3]} == {"SUBMIT.MESSAGE_MALFORMED"}
     assert [one["errors"][0]["pointer"] for one in found[3:]] == [
-        "/jobs/0/command", "/jobs/0/priority",
-    ]  # fmt: skip
+        "/jobs/0/command",
+        "/jobs/0/priority",
+    ]
     assert stranger["status"] == 403
     assert await batches(http) == []
 

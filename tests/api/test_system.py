@@ -25,9 +25,11 @@ def database(own_database: dict[str, str]) -> dict[str, str]:
 
 
 SETTINGS = {
-    "page_rows": 17, "token": SECRET, "pool": HOSTILE,
+    "page_rows": 17,
+    "token": SECRET,
+    "pool": HOSTILE,
     "database": f"postgresql://me:{SECRET}@db.example/weft",
-}  # fmt: skip
+}
 
 
 async def test_settings_in_force_are_told_without_secrets(

@@ -114,14 +114,17 @@ async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
         of_client = await client.set_tenant("acme", on_user_removal="cancel")
         assert await client.get_tenant("acme") == of_client
     await http.post("/v1/users", json={"name": "bob"})
-    printed = [await command(*words) for words in (
-        ["tenant", "set", "acme", "--on-user-removal", "finish"],
-        ["tenant", "show", "acme", "--json"],
-        ["tenant", "ls"],
-        ["user", "rm", "bob"],
-        ["user", "rm", "bob", "--cancel-batches"],
-        ["user", "rm", "bob", "--finish-batches"],
-    )]  # fmt: skip
+    printed = [
+        await command(*words)
+        for words in (
+            ["tenant", "set", "acme", "--on-user-removal", "finish"],
+            ["tenant", "show", "acme", "--json"],
+            ["tenant", "ls"],
+            ["user", "rm", "bob"],
+            ["user", "rm", "bob", "--cancel-batches"],
+            ["user", "rm", "bob", "--finish-batches"],
+        )
+    ]
 
     assert wrong.status_code == 400
     assert [one["on_user_removal"] for one in listed] == ["finish", "cancel", "finish"]

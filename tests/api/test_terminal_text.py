@@ -15,11 +15,29 @@ FORBIDDEN = re.compile(
 )
 HOSTILE = st.sampled_from(
     [
-        b"\x1b[31m", b"\x1b[1;4", b"m", b"\x1b[0m", b"\x1b[38;5;200m", b"\x1b[48;2;1;2", b";3m",
-        b"\x1b[38;5m", b"\x1b[2J", b"\x1b]0;title\a", b"\x1b", b"[", b"<script>", b'</span>"',
-        b"\x00", b"\xff", "é".encode()[:1], "\u202e\x9b".encode(), b"\r", b"\n", b"&lt;",
+        b"\x1b[31m",
+        b"\x1b[1;4",
+        b"m",
+        b"\x1b[0m",
+        b"\x1b[38;5;200m",
+        b"\x1b[48;2;1;2",
+        b";3m",
+        b"\x1b[38;5m",
+        b"\x1b[2J",
+        b"\x1b]0;title\a",
+        b"\x1b",
+        b"[",
+        b"<script>",
+        b'</span>"',
+        b"\x00",
+        b"\xff",
+        "é".encode()[:1],
+        "\u202e\x9b".encode(),
+        b"\r",
+        b"\n",
+        b"&lt;",
     ]
-)  # fmt: skip
+)
 
 
 @given(st.lists(HOSTILE | st.binary(max_size=8)))
@@ -49,12 +67,22 @@ def test_pieces_and_a_handed_over_state_make_the_same_text(pieces: list[bytes], 
 @cases(
     ("codes", "classes"),
     [
-        ("31", "a-f1"), ("1;91;44", "a-f9 a-b4 a-bold"), ("", ""), ("31;0", ""), ("31;39", ""),
-        ("1;4;22", "a-under"), ("38;5;196", "a-f9"), ("38;2;0;0;255;1", "a-f12 a-bold"),
-        ("48:5:2", "a-b2"), ("38;5;999", ""), ("38", ""), ("777;3", "a-italic"), ("107", "a-b15"),
+        ("31", "a-f1"),
+        ("1;91;44", "a-f9 a-b4 a-bold"),
+        ("", ""),
+        ("31;0", ""),
+        ("31;39", ""),
+        ("1;4;22", "a-under"),
+        ("38;5;196", "a-f9"),
+        ("38;2;0;0;255;1", "a-f12 a-bold"),
+        ("48:5:2", "a-b2"),
+        ("38;5;999", ""),
+        ("38", ""),
+        ("777;3", "a-italic"),
+        ("107", "a-b15"),
         ("38;5;244", "a-f8"),
     ],
-)  # fmt: skip
+)
 def test_codes_become_classes(codes: str, classes: str) -> None:
     assert Style().then(codes).classes == classes
 

@@ -38,9 +38,13 @@ async def test_token_with_scopes_may_do_only_that(http: AsyncClient) -> None:
     refused = await http.post("/v1/batches", json={"jobs": [{}]}, headers=header)
 
     assert who == {
-        "user": who["user"], "tenant": "local", "role": "admin", "rights": ["read"],
-        "token_id": token_id, "csrf_token": None,
-    }  # fmt: skip
+        "user": who["user"],
+        "tenant": "local",
+        "role": "admin",
+        "rights": ["read"],
+        "token_id": token_id,
+        "csrf_token": None,
+    }
     assert (await http.get("/v1/batches", headers=header)).status_code == 200
     assert (refused.status_code, refused.json()["code"]) == (403, "API.RIGHT_MISSING")
     assert refused.json()["title"] == "this token may not submit or change jobs"
@@ -202,9 +206,14 @@ async def test_two_tokens_from_gateways_are_none(tmp_path: Path) -> None:
         answers = [
             await client.get("/v1/whoami", headers=headers)
             for headers in (
-                [one], [one, other], [other, one], [one, one], [one, elsewhere], [elsewhere, one],
+                [one],
+                [one, other],
+                [other, one],
+                [one, one],
+                [one, elsewhere],
+                [elsewhere, one],
             )
-        ]  # fmt: skip
+        ]
 
     assert [answer.status_code for answer in answers] == [200, *[401] * 5]
     assert {answer.json()["detail"].partition(",")[0] for answer in answers[1:]} == {

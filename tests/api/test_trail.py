@@ -25,12 +25,21 @@ async def test_entry_says_who_what_when_and_from_where(http: AsyncClient, databa
 
     facts = ("user", "tenant", "action", "path", "address", "batch_id", "refused")
     assert [one[name] for name in facts] == [
-        "tester", "local", "create_batch", "/v1/batches", "127.0.0.1", b, None
-    ]  # fmt: skip
+        "tester",
+        "local",
+        "create_batch",
+        "/v1/batches",
+        "127.0.0.1",
+        b,
+        None,
+    ]
     assert (one["trace_id"], one["token_id"], one["number"]) == (TRACE, who["token_id"], 1)
     assert (two["action"], two["path"], two["batch_id"], two["number"]) == (
-        "cancel_batch", f"/v1/batches/b{b}/cancel", b, 2
-    )  # fmt: skip
+        "cancel_batch",
+        f"/v1/batches/b{b}/cancel",
+        b,
+        2,
+    )
 
 
 async def test_of_an_update_the_commit_is_recorded(http: AsyncClient, database: Dsns) -> None:
@@ -43,8 +52,10 @@ async def test_of_an_update_the_commit_is_recorded(http: AsyncClient, database: 
     await http.post(f"{path}/1/commit", json={})
 
     assert [one["action"] for one in await trail(http, database)] == [
-        "create_batch", "create_update", "commit_update"
-    ]  # fmt: skip
+        "create_batch",
+        "create_update",
+        "commit_update",
+    ]
 
 
 async def test_refused_changes_are_recorded_once_a_minute(
@@ -57,11 +68,12 @@ async def test_refused_changes_are_recorded_once_a_minute(
         (await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code,
         (await http.get("/v1/trail", headers=eve)).status_code,
         (await http.get("/v1/trail?all_tenants=true", headers=boss)).status_code,
-        (await http.post("/v1/users", json={"name": "x", "role": "admin"}, headers=boss))
-        .status_code,
+        (
+            await http.post("/v1/users", json={"name": "x", "role": "admin"}, headers=boss)
+        ).status_code,
         (await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code,
         (await http.put("/v1/pools", json={"pools": []}, headers=boss)).status_code,
-    ]  # fmt: skip
+    ]
     monkeypatch.setattr("weft.api.http.trail.REFUSED_AGAIN_S", 0)
     codes.append((await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code)
     found = (await trail(http, database))[2:]
@@ -122,8 +134,9 @@ async def test_pipelined_request_is_not_recorded_as_the_one_before(
 
     assert [one[:3] for one in answer.split(b"HTTP/1.1 ")[1:]] == [b"400", b"201"], answer
     assert [one["action"] for one in await trail(http, database)] == [
-        "create_batch", "create_update"
-    ]  # fmt: skip
+        "create_batch",
+        "create_update",
+    ]
 
 
 async def test_tenants_see_their_own_trail(http: AsyncClient, database: Dsns) -> None:
@@ -173,9 +186,16 @@ async def test_trail_is_read_in_pages_with_filters(http: AsyncClient, database: 
     others = (await http.get("/v1/trail?action=log_in")).json()["items"]
     wrong = [
         (await http.get(f"/v1/trail?{query}")).status_code
-        for query in ("from=yesterday", "from=2026-01-01T00:00:00", "from=0001-01-01T00:00Z",
-                      "number=0", "batch=x", "who=me", f"user=x&cursor={first['cursor']}")
-    ]  # fmt: skip
+        for query in (
+            "from=yesterday",
+            "from=2026-01-01T00:00:00",
+            "from=0001-01-01T00:00Z",
+            "number=0",
+            "batch=x",
+            "who=me",
+            f"user=x&cursor={first['cursor']}",
+        )
+    ]
 
     assert [entry["number"] for entry in first["items"] + rest["items"]] == [3, 2, 1]
     assert [entry["number"] for entry in since["items"]] == [3, 2]

@@ -77,9 +77,13 @@ async def test_batches_of_a_removed_user_are_cancelled_on_request(
     ],
 )
 async def test_jobs_of_a_removed_user_end_as_the_tenant_has_configured(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str],
-    configured: str, query: str, end: str,
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
+    database: dict[str, str],
+    configured: str,
+    query: str,
+    end: str,
+) -> None:
     """Unless the removal says otherwise; what runs is billed either way."""
     bob = await add(http, "bob")
     b = (await http.post("/v1/batches", json={"jobs": [{}, {}]}, headers=bob)).json()["id"]

@@ -112,11 +112,15 @@ async def test_lists_counts_and_streams_leave_out_what_one_may_not_see(
         lists = {
             path: (await http.get(path, headers=header)).json()["items"]
             for path in (
-                "/v1/batches", "/v1/batches?q=all", "/v1/batches?name=all%20kinds",
-                "/v1/operations", f"/v1/operations?batch={gone}", "/v1/schedules",
+                "/v1/batches",
+                "/v1/batches?q=all",
+                "/v1/batches?name=all%20kinds",
+                "/v1/operations",
+                f"/v1/operations?batch={gone}",
+                "/v1/schedules",
                 "/v1/dead-letters",
             )
-        }  # fmt: skip
+        }
         overview = (await http.get("/v1/overview", headers=header)).json()
         (machine,) = overview.pop("workers")
         counts = [overview[name] for name in ("pending", "ready", "running")]
@@ -142,9 +146,13 @@ async def test_lists_counts_and_streams_leave_out_what_one_may_not_see(
     assert sum(hers["counts"]) > 2
     assert {name for name, found in hers.items() if found in (0, 404)} == {"/v1/dead-letters"}
     assert his == {
-        **dict.fromkeys(hers, 0), "counts": [0, 0, 0], "operation": 404, "schedule": 404,
-        "events": 404, "n_running": 1,
-    }  # fmt: skip
+        **dict.fromkeys(hers, 0),
+        "counts": [0, 0, 0],
+        "operation": 404,
+        "schedule": 404,
+        "events": 404,
+        "n_running": 1,
+    }
 
 
 async def test_members_of_the_project_see_and_change_the_batch_until_it_is_deleted(
@@ -205,9 +213,19 @@ def test_what_routes_need() -> None:
         for of in ("", "/jobs/{j}")
     } | {"POST /v1/batches/{b}/jobs/{j}/exec"}
     assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
-        "acknowledge", "answer", "answer-links", "cancel", "extend", "hold", "message",
-        "redeliver", "release", "retry", "signal", "status",
-    }  # fmt: skip
+        "acknowledge",
+        "answer",
+        "answer-links",
+        "cancel",
+        "extend",
+        "hold",
+        "message",
+        "redeliver",
+        "release",
+        "retry",
+        "signal",
+        "status",
+    }
 
 
 @pytest.mark.heavy
@@ -334,13 +352,17 @@ async def shown_conditions(http: AsyncClient, header: Header, number: int) -> di
         **links,
         "listed": [(row["condition_id"], row["n_jobs"]) for row in listed],
         "overview": (await http.get("/v1/overview", headers=header)).json()["conditions"],
-        "metrics": float(next(line for line in counts.splitlines() if line.startswith(
-            "weft_conditions"
-        )).split()[-1]),
-        "answers": [(await http.get(path, headers=header)).status_code
-                    for path in (one, f"/ui/conditions/{number}")],
+        "metrics": float(
+            next(
+                line for line in counts.splitlines() if line.startswith("weft_conditions")
+            ).split()[-1]
+        ),
+        "answers": [
+            (await http.get(path, headers=header)).status_code
+            for path in (one, f"/ui/conditions/{number}")
+        ],
         "tests": [test.status_code, press.status_code],
-    }  # fmt: skip
+    }
 
 
 async def test_conditions_of_others_do_not_exist(
@@ -361,10 +383,12 @@ async def test_conditions_of_others_do_not_exist(
         await shown_conditions(http, header, number) for header in (ann, stranger, {})
     ]
     refused = [
-        [problem_of(await http.request(method, f"/v1/conditions/{of}{path}", headers=stranger))
-         for method, path in (("GET", ""), ("POST", "/test"))]
+        [
+            problem_of(await http.request(method, f"/v1/conditions/{of}{path}", headers=stranger))
+            for method, path in (("GET", ""), ("POST", "/test"))
+        ]
         for of in (number, NOBODY)
-    ]  # fmt: skip
+    ]
     for both, of in zip(refused, (number, NOBODY), strict=True):
         for one in both:
             one["title"] = one["title"].replace(str(of), "N")
@@ -372,8 +396,9 @@ async def test_conditions_of_others_do_not_exist(
     assert hers == all_of_it
     assert (hers["listed"], hers["overview"]) == ([(number, 2)], 1)
     assert {key: his[key] for key in his if his[key] not in (0, [])} == {
-        "answers": [404, 404], "tests": [404, 404]
-    }  # fmt: skip
+        "answers": [404, 404],
+        "tests": [404, 404],
+    }
     assert refused[0] == refused[1]
 
     await http.put("/v1/billing-projects/default/members/bob")
@@ -410,5 +435,8 @@ async def test_queues_of_others_are_not_counted(
     whole = ([("vip", 3, 0), ("default", 0, 0)], (3, 0), True, ["3", "0"])
     assert await shown(ann) == await shown({}) == whole
     assert await shown(stranger) == (
-        [("vip", None, None), ("default", 0, 0)], (None, None), False, ["–", "–"]
-    )  # fmt: skip
+        [("vip", None, None), ("default", 0, 0)],
+        (None, None),
+        False,
+        ["–", "–"],
+    )

@@ -18,16 +18,51 @@ from weft.settings import load_settings
 REFUSED = 4
 TIMES = re.compile(r"[\d.,:]+( m?s)?|\s+")
 READING = (
-    "ls", "ls failed", "jobs {b}", "groups {b}", "status {b}", "status {b}.j1", "why {b}.j2",
-    "logs {b}.j1", "failures {b}", "usage {b}.j1", "wait {b}.j1", "dag {b}",
-    "top --once", "minutes", "billing ls", "billing report", "queue ls", "queue show default",
-    "pool ls", "worker ls", "condition ls", "schedule ls", "limit ls", "quota ls", "share {b}",
-    "user ls", "trail -n 1", "tenant show acme", "callback ls {b}", "operation ls", "licence ls",
-)  # fmt: skip
+    "ls",
+    "ls failed",
+    "jobs {b}",
+    "groups {b}",
+    "status {b}",
+    "status {b}.j1",
+    "why {b}.j2",
+    "logs {b}.j1",
+    "failures {b}",
+    "usage {b}.j1",
+    "wait {b}.j1",
+    "dag {b}",
+    "top --once",
+    "minutes",
+    "billing ls",
+    "billing report",
+    "queue ls",
+    "queue show default",
+    "pool ls",
+    "worker ls",
+    "condition ls",
+    "schedule ls",
+    "limit ls",
+    "quota ls",
+    "share {b}",
+    "user ls",
+    "trail -n 1",
+    "tenant show acme",
+    "callback ls {b}",
+    "operation ls",
+    "licence ls",
+)
 CHANGING = (
-    "cancel {b}", "hold {b}", "retry {b}", "delete {b} --yes", "resubmit {b}", "hide {b}",
-    "user add eve", "secret rm x", "token create x", "queue drain default", "share {b} --with ann",
-)  # fmt: skip
+    "cancel {b}",
+    "hold {b}",
+    "retry {b}",
+    "delete {b} --yes",
+    "resubmit {b}",
+    "hide {b}",
+    "user add eve",
+    "secret rm x",
+    "token create x",
+    "queue drain default",
+    "share {b} --with ann",
+)
 
 
 @dataclass(frozen=True)
@@ -118,9 +153,12 @@ async def test_commands_say_on_a_visit_what_users_of_the_tenant_are_told(
 
 
 async def test_commands_that_change_something_are_refused_on_a_visit(
-    api: LiveApi, http: httpx.AsyncClient, acme: Acme, monkeypatch: pytest.MonkeyPatch,
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    acme: Acme,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     """Whether the option or the variable says it; the option counts more."""
     monkeypatch.setenv("WEFT_URL", api.url)
     monkeypatch.setenv("WEFT_TOKEN", TOKEN)

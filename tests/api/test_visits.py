@@ -34,14 +34,18 @@ WORD, FIRST = "canary", 700_000
 HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
 QUERY = {
-    "GET /v1/batch-actions": "?action=cancel&q=all", "GET /v1/batches/{b}/logs": "?find=o",
+    "GET /v1/batch-actions": "?action=cancel&q=all",
+    "GET /v1/batches/{b}/logs": "?find=o",
     "GET /v1/sources/{source}/history": "?key=a",
-}  # fmt: skip
+}
 """What a path needs behind it."""
 OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}
 OF_THE_SITE = {
-    "GET /ui/system", "GET /v1/system", "GET /v1/tenants", "GET /v1/worker-link/notices",
-}  # fmt: skip
+    "GET /ui/system",
+    "GET /v1/system",
+    "GET /v1/tenants",
+    "GET /v1/worker-link/notices",
+}
 KEYS = {"GET /v1/callbacks/secret", "GET /v1/sinks/{sink}/deliveries"}
 OF_OPERATORS = {"GET /v1/dead-messages", "GET /v1/dead-messages/{dead}"}
 """Texts that nobody of the tenant has written."""
@@ -49,14 +53,22 @@ HIDDEN = OF_ONESELF | OF_THE_SITE | OF_OPERATORS | KEYS
 NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
 """What is another one for each user of the tenant."""
 STREAMS = {
-    "GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/events",
-    "GET /v1/batches/{b}/jobs/{j}/file", "GET /v1/batches/{b}/jobs/{j}/note",  # a path, a title
-}  # fmt: skip
+    "GET /ui/batches/{b}/jobs/{j}/log/live",
+    "GET /ui/events",
+    "GET /v1/events",
+    "GET /v1/batches/{b}/jobs/{j}/file",
+    "GET /v1/batches/{b}/jobs/{j}/note",  # a path, a title
+}
 COUNTING = {
-    "GET /metrics", "GET /ui/batches/{b}", "GET /ui/batches/{b}/jobs/{j}",
-    "GET /ui/batches/{b}/time", "GET /v1/batches/{b}/timeline", "GET /v1/limits",
-    "GET /ui/pools/{p}", "GET /v1/pools/{p}/cost",
-}  # fmt: skip
+    "GET /metrics",
+    "GET /ui/batches/{b}",
+    "GET /ui/batches/{b}/jobs/{j}",
+    "GET /ui/batches/{b}/time",
+    "GET /v1/batches/{b}/timeline",
+    "GET /v1/limits",
+    "GET /ui/pools/{p}",
+    "GET /v1/pools/{p}/cost",
+}
 """They show times and costs of what runs in more ways than can be left out by name."""
 MOVES = re.compile(
     r'"trace_id":"[0-9a-f]+"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|\+00:00)?|data-\w+="[^"]*"|(?<=is) now'
@@ -215,8 +227,9 @@ async def test_others_are_told_that_no_tenant_exists(
     assert told.pop("trace_id")
     assert problem_of(refused) == told
     assert (told["code"], told["title"]) == (
-        "API.TENANT_NOT_FOUND", 'tenant "nowhere" does not exist'
-    )  # fmt: skip
+        "API.TENANT_NOT_FOUND",
+        'tenant "nowhere" does not exist',
+    )
 
 
 async def test_name_that_no_tenant_can_have_is_not_looked_up(
@@ -242,9 +255,11 @@ async def test_visit_that_goes_on_is_recorded_once_a_minute(store: _Store) -> No
     visits = Visits(store, clock=lambda: now)
     ada = Caller(1, 1, "ada", UserRole.ADMIN, token_id=7)
     scope = {
-        "path": "/v1/batches", "scheme": "http", "client": ("10.0.0.1", 1),
+        "path": "/v1/batches",
+        "scheme": "http",
+        "client": ("10.0.0.1", 1),
         "state": {"trace_id": "0" * 32},
-    }  # fmt: skip
+    }
     found = [await visits.caller_of(scope, ACME, ada) for _ in range(3)]
     for caller in (Caller(1, 1, "ada", UserRole.ADMIN, token_id=8), ada):
         await visits.caller_of(scope, ACME, caller)
@@ -258,8 +273,11 @@ async def test_visit_that_goes_on_is_recorded_once_a_minute(store: _Store) -> No
 
     assert (n_recorded, len(store.visits)) == (2, 5)
     assert (name, action.name, action.path, action.address) == (
-        "acme", "visit", "/v1/batches", "10.0.0.1"
-    )  # fmt: skip
+        "acme",
+        "visit",
+        "/v1/batches",
+        "10.0.0.1",
+    )
     assert {(one.tenant_id, one.user_id, one.user_name) for one in found} == {
         (2, 1, "ada of tenant local")
     }
@@ -333,8 +351,10 @@ async def test_what_is_ones_own_stays_at_home(http: AsyncClient) -> None:
     assert lists == [[], [], []]
     assert queries == [404, 404]
     assert (who["tenant"], who["user"], who["rights"]) == (
-        "acme", "tester of tenant local", ["read"]
-    )  # fmt: skip
+        "acme",
+        "tester of tenant local",
+        ["read"],
+    )
     assert (own["tenant"], own["user"], own["token_id"]) == ("local", "tester", who["token_id"])
 
 
@@ -346,10 +366,8 @@ async def test_streams_are_those_of_the_tenant(http: AsyncClient, worker: LiveWo
     worker.write(job, (1, b"hello\n"))
     async with (
         http.stream("GET", "/v1/events", headers=ACME) as events,
-        http.stream(
-            "GET", f"/v1/batches/{batch}/jobs/1/log?follow=true", headers=ACME
-        ) as output,
-    ):  # fmt: skip
+        http.stream("GET", f"/v1/batches/{batch}/jobs/1/log?follow=true", headers=ACME) as output,
+    ):
         reader, log = EventReader(events), EventReader(output)
         _, _, first = await log.next()
         await http.post("/v1/batches", json={"jobs": [{}]})
@@ -381,9 +399,11 @@ async def test_visit_from_each_address_is_recorded(store: _Store) -> None:
     visits, ada = Visits(store), Caller(1, 1, "ada", UserRole.ADMIN, token_id=7)
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1", None):
         scope = {
-            "path": "/v1/batches", "scheme": "http", "state": {"trace_id": "0" * 32},
+            "path": "/v1/batches",
+            "scheme": "http",
+            "state": {"trace_id": "0" * 32},
             "client": address and (address, 1),
-        }  # fmt: skip
+        }
         await visits.caller_of(scope, ACME, ada)
 
     assert [action.address for action, _ in store.visits] == ["10.0.0.1", "10.0.0.2", None]

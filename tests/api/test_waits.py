@@ -20,9 +20,11 @@ async def test_an_answer_fits_the_form_and_comes_once(http: httpx.AsyncClient) -
     assert (await submitted(http, wait=WAIT)).status_code == 201
     at = "/v1/batches/1/jobs/1"
     assert (await http.get(f"{at}/why")).json()["causes"][0] == {
-        "kind": "wait", "text": "waits for an approval", "command": "weft answer b1.j1",
+        "kind": "wait",
+        "text": "waits for an approval",
+        "command": "weft answer b1.j1",
         "job_id": None,
-    }  # fmt: skip
+    }
     for values, pointer in [({"dose": "2"}, "/values/dose"), ({}, "/values")]:
         wrong = await http.post(f"{at}/answer", json={"values": values})
         assert wrong.status_code == 400, wrong.text
@@ -54,9 +56,12 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
 ) -> None:
     """What does not fit is told at its field, and what was typed stays there."""
     properties = {
-        "dose": {"type": "number"}, "why": {"enum": ["a<b", 2]}, "sure": {"type": "boolean"},
-        "more": {"type": "array"}, 'x"><b>': {"type": "string", "title": "<script>2"},
-    }  # fmt: skip
+        "dose": {"type": "number"},
+        "why": {"enum": ["a<b", 2]},
+        "sure": {"type": "boolean"},
+        "more": {"type": "array"},
+        'x"><b>': {"type": "string", "title": "<script>2"},
+    }
     form = {"title": "<script>1", "properties": properties, "required": ["dose"]}
     await submitted(http, wait={"for": "event", "form": form})
     path = "/ui/batches/1/jobs/1"
@@ -67,8 +72,12 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     assert 'name="v.x&#34;&gt;&lt;b&gt;"' in page.text
     (token,) = set(re.findall(r'name="csrf_token" value="([0-9a-f]+)"', page.text))
     values = {
-        "v.dose": "2.5", "v.why": '"a<b"', "v.sure": "true", 'v.x"><b>': "<i>", "v.more": "[1]",
-    }  # fmt: skip
+        "v.dose": "2.5",
+        "v.why": '"a<b"',
+        "v.sure": "true",
+        'v.x"><b>': "<i>",
+        "v.more": "[1]",
+    }
 
     async def press(**fields: str) -> httpx.Response:
         said = {"csrf_token": token, "approve": "yes", **values, **fields}
@@ -77,9 +86,12 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     for name, text, why in (
         ("v.dose", "much<", "&#34;much&lt;&#34; is not of type"),
         ("v.more", "[1", "is not of type"),
-        ("v.dose", "", "required"), ("note", "x" * 1001, "more than 1000 characters"),
-        ("note", "\0", "NUL"), ("v.why", "3", "is not one of"), ("approve", "", "say `yes`"),
-    ):  # fmt: skip
+        ("v.dose", "", "required"),
+        ("note", "x" * 1001, "more than 1000 characters"),
+        ("note", "\0", "NUL"),
+        ("v.why", "3", "is not one of"),
+        ("approve", "", "say `yes`"),
+    ):
         wrong = await press(**{name: text})
         assert (wrong.status_code, why in wrong.text) == (400, True), (
             name,
@@ -91,8 +103,12 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     assert (done.status_code, done.headers["location"]) == (303, path)
     answer = (await http.get("/v1/batches/1/jobs/1")).json()["answer"]
     assert answer["values"] == {
-        "dose": 2.5, "why": "a<b", "sure": True, 'x"><b>': "<i>", "more": [1],
-    }  # fmt: skip
+        "dose": 2.5,
+        "why": "a<b",
+        "sure": True,
+        'x"><b>': "<i>",
+        "more": [1],
+    }
     assert (await press(approve="no")).status_code == 409
     assert "waits for no answer" in (await browser.get(f"{path}/answer")).text
 

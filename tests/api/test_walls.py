@@ -101,13 +101,37 @@ UNREACHED = {
 }
 """Functions of which hardly any draw is sound, and why; other tests call them."""
 EMPTY = {
-    "admission", "answered_request", "app_use", "attempt_staging", "attempt_stop",
-    "attempt_watch", "block_request", "cascade", "core_sweep", "empty_batch", "group_bunch",
-    "held_ready", "job_file", "late_job", "output_term", "parent_end", "parent_share", "place",
-    "preemption", "queue_count", "removed_usage", "service", "resubmitted_span", "skipped_batch",
-    "transport_cancel", "transport_depth", "transport_offer", "topic_run", "view_login",
+    "admission",
+    "answered_request",
+    "app_use",
+    "attempt_staging",
+    "attempt_stop",
+    "attempt_watch",
+    "block_request",
+    "cascade",
+    "core_sweep",
+    "empty_batch",
+    "group_bunch",
+    "held_ready",
+    "job_file",
+    "late_job",
+    "output_term",
+    "parent_end",
+    "parent_share",
+    "place",
+    "preemption",
+    "queue_count",
+    "removed_usage",
+    "service",
+    "resubmitted_span",
+    "skipped_batch",
+    "transport_cancel",
+    "transport_depth",
+    "transport_offer",
+    "topic_run",
+    "view_login",
     "job_cache",
-}  # fmt: skip
+}
 """Tables that only rare situations fill, or that are empty most of the time."""
 
 SHARED = {
@@ -199,9 +223,11 @@ async def seen_in_tables(
 
 @pytest.mark.timeout(300)  # it calls all functions
 async def test_nothing_tells_or_changes_anything_of_another_tenant(
-    tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection, session: Session,
+    tenants: tuple[FullTenant, FullTenant],
+    admin: asyncpg.Connection,
+    session: Session,
     database: dict[str, str],
-) -> None:  # fmt: skip
+) -> None:
     ours, theirs = tenants
     catalogue = Catalogue(admin)
     await catalogue.load()
@@ -247,9 +273,11 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.timeout(300)  # it asks all routes for things of two tenants
 async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_only(
-    api: LiveApi, tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection,
+    api: LiveApi,
+    tenants: tuple[FullTenant, FullTenant],
+    admin: asyncpg.Connection,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """With the checks, too, a route does as much for what another tenant has as for nothing."""
     ours, theirs = tenants
     catalogue = Catalogue(admin)
@@ -337,9 +365,11 @@ async def ask_with_names(http: AsyncClient, theirs: FullTenant, wrong: dict[str,
 
 
 async def ask_routes(
-    http: AsyncClient, routes: Sequence[str], tenants: tuple[FullTenant, FullTenant],
+    http: AsyncClient,
+    routes: Sequence[str],
+    tenants: tuple[FullTenant, FullTenant],
     wrong: dict[str, Any],
-) -> int:  # fmt: skip
+) -> int:
     """Ask each route about something of theirs; note what differs from what does not exist, and
     return how many requests these were.
     """

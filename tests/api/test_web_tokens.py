@@ -300,9 +300,13 @@ async def test_keys_are_read_again_when_a_token_names_another() -> None:
 @cases(
     ("status", "body"),
     [
-        (500, b""), (302, b""), (200, b"[]"), (200, b"x" * 2_000_000), (200, b"[" * 100_000),
+        (500, b""),
+        (302, b""),
+        (200, b"[]"),
+        (200, b"x" * 2_000_000),
+        (200, b"[" * 100_000),
     ],
-)  # fmt: skip
+)
 async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
     now = 0.0
     async with key_site() as (site, url):

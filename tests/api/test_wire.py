@@ -138,24 +138,35 @@ def stranger(text: str) -> str:
 ATTACKS: dict[str, tuple[str, list[int]]] = {
     # where does a body end?
     "length and chunks": (
-        post("content-length: 4\r\ntransfer-encoding: chunked\r\n", f"0\r\n\r\n{NEXT}"), [400]),
+        post("content-length: 4\r\ntransfer-encoding: chunked\r\n", f"0\r\n\r\n{NEXT}"),
+        [400],
+    ),
     "chunks and length": (
-        post("transfer-encoding: chunked\r\ncontent-length: 4\r\n", f"0\r\n\r\n{NEXT}"), [400]),
+        post("transfer-encoding: chunked\r\ncontent-length: 4\r\n", f"0\r\n\r\n{NEXT}"),
+        [400],
+    ),
     "two lengths": (post("content-length: 2\r\ncontent-length: 40\r\n", f"{{}}{NEXT}"), [400]),
     "the same length twice": (
-        post("content-length: 2\r\ncontent-length: 2\r\n", f"{{}}{NEXT}"), [400]),
+        post("content-length: 2\r\ncontent-length: 2\r\n", f"{{}}{NEXT}"),
+        [400],
+    ),
     "a list of lengths": (post("content-length: 2, 2\r\n", f"{{}}{NEXT}"), [400]),
     "a length with a sign": (post("content-length: +2\r\n", f"{{}}{NEXT}"), [400]),
     "a negative length": (post("content-length: -2\r\n", f"{{}}{NEXT}"), [400]),
     "a length of 10^22": (post(f"content-length: 1{'0' * 22}\r\n", f"{{}}{NEXT}"), [400]),
     "an unknown coding": (post("transfer-encoding: xchunked\r\n", f"0\r\n\r\n{NEXT}"), [400]),
     "chunks that are not last": (
-        post("transfer-encoding: chunked, identity\r\n", f"0\r\n\r\n{NEXT}"), [400]),
+        post("transfer-encoding: chunked, identity\r\n", f"0\r\n\r\n{NEXT}"),
+        [400],
+    ),
     "codings twice": (
         post("transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n", f"0\r\n\r\n{NEXT}"),
-        [400]),
+        [400],
+    ),
     "a space before the colon": (
-        post("transfer-encoding : chunked\r\n", f"0\r\n\r\n{NEXT}"), [400]),
+        post("transfer-encoding : chunked\r\n", f"0\r\n\r\n{NEXT}"),
+        [400],
+    ),
     "a folded coding": (post("transfer-encoding:\r\n chunked\r\n", f"0\r\n\r\n{NEXT}"), [400]),
     "a chunk size below 0": (chunked(f"-1\r\n{{}}\r\n0\r\n\r\n{NEXT}"), [400]),
     "a chunk size 0x2": (chunked(f"0x2\r\n{{}}\r\n0\r\n\r\n{NEXT}"), [400]),
@@ -178,7 +189,9 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "no host": (f"GET /healthz HTTP/1.1\r\n{TOKEN_LINE}\r\n", [400]),
     "another host": (get().replace("host: weft", "host: evil.example"), [200]),
     "a head without an end": (
-        "GET / HTTP/1.1\r\n" + "".join(f"x-{n}: {'y' * 1000}\r\n" for n in range(70)), [431]),
+        "GET / HTTP/1.1\r\n" + "".join(f"x-{n}: {'y' * 1000}\r\n" for n in range(70)),
+        [431],
+    ),
     # what is a request?
     "TLS": ("\x16\x03\x01 hello\r\n\r\n", [400]),
     "a method alone": ("GET\r\n\r\n", [400]),
@@ -197,7 +210,9 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "a target with another host after a user": (get("http://weft@evil/v1/batches/1"), [400]),
     "a target with a user": (get("http://evil@weft/v1/batches/1"), [400]),
     "a target with a host and no Host": (
-        get("http://evil/v1/batches/1").replace(HOST, "").replace("HTTP/1.1", "HTTP/1.0"), [400]),
+        get("http://evil/v1/batches/1").replace(HOST, "").replace("HTTP/1.1", "HTTP/1.0"),
+        [400],
+    ),
     "a target with a host that ends in a question": (get("http://evil?/weft/"), [400]),
     "a target that is a host": (get("http://evil.example"), [400]),
     "a long target": (get(f"/{'a' * 70_000}"), [431]),
@@ -208,21 +223,29 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     # what comes after a refusal?
     "refused without a body": (stranger(get().replace(CLOSE, "")) + NEXT, [401, 200]),
     "refused with a small body": (
-        stranger(post("content-length: 2\r\n", "{}")) + NEXT, [401, 200]),
+        stranger(post("content-length: 2\r\n", "{}")) + NEXT,
+        [401, 200],
+    ),
     "refused with a large body": (
-        stranger(post("content-length: 70000\r\n", "{" * 70_000)) + NEXT, [401]),
+        stranger(post("content-length: 70000\r\n", "{" * 70_000)) + NEXT,
+        [401],
+    ),
     "refused with chunks": (stranger(chunked("2\r\n{}\r\n0\r\n\r\n")) + NEXT, [401]),
     "refused before the body": (
-        stranger(post("content-length: 2\r\nexpect: 100-continue\r\n", "{}")) + NEXT, [401]),
+        stranger(post("content-length: 2\r\nexpect: 100-continue\r\n", "{}")) + NEXT,
+        [401],
+    ),
     "a token after the body": (  # a proxy in front may not have looked at it
-        stranger(chunked(f"2\r\n{{}}\r\n0\r\n{TOKEN_LINE}\r\n")), [401]),
+        stranger(chunked(f"2\r\n{{}}\r\n0\r\n{TOKEN_LINE}\r\n")),
+        [401],
+    ),
     # sound ones, so that this is not all refused
     "sound": (get(), [200]),
     "a target with the same host": (get("http://WEFT:80/v1/batches/1"), [200]),
     "a target that holds an address": (get("/v1/batches/1?a=http://evil/"), [400]),
     "two in one piece": (get().replace(CLOSE, "") + NEXT, [200, 200]),
     "sound chunks": (chunked(f"2;a=b\r\n{{}}\r\n0\r\n\r\n{NEXT}"), [201, 200]),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -271,9 +294,11 @@ async def test_each_attack_has_its_status(address: tuple[str, int]) -> None:
 
 
 def test_nothing_is_written_for_who_is_cut_off(
-    app: Application, store: RecordingStore, monkeypatch: pytest.MonkeyPatch,
+    app: Application,
+    store: RecordingStore,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+) -> None:
     """The first of several requests, too, hears that nobody reads its answer."""
 
     async def attack() -> None:
@@ -298,17 +323,19 @@ def test_nothing_is_written_for_who_is_cut_off(
 SLOW = {
     "no head": ([""], [408]),
     "half a head": (["GET /v1/batches/1 HTTP/1.1\r\nhost: w"], [408]),
-    "half a head after a request": ([get().replace(CLOSE, ""), "GET /"],
-                                    [200, 408]),
+    "half a head after a request": ([get().replace(CLOSE, ""), "GET /"], [200, 408]),
     "half a body": ([post("content-length: 10\r\n", "{")], [408]),
     "half a chunk": ([chunked("5\r\n{")], [408]),
     "a body that nobody reads": (
-        [get(headers="content-length: 9\r\n").replace(CLOSE, ""), "x"], [200]),
+        [get(headers="content-length: 9\r\n").replace(CLOSE, ""), "x"],
+        [200],
+    ),
     "empty lines": ([get().replace(CLOSE, ""), "\r\n"], [200]),
     "an upgrade": (
-        [get(headers="connection: upgrade\r\nupgrade: h2c\r\n").replace(CLOSE, ""),
-         "x"], [200, 400]),
-}  # fmt: skip
+        [get(headers="connection: upgrade\r\nupgrade: h2c\r\n").replace(CLOSE, ""), "x"],
+        [200, 400],
+    ),
+}
 
 
 @pytest.mark.heavy

@@ -98,11 +98,21 @@ class Outside:
 
 def facts(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (as register_worker)
     return {
-        "name": "node1", "host": "far", "pool": "default", "incarnation": "first", "cpu_m": 8000,
-        "memory_mib": 8192, "storage_mib": 10_000, "gpu": 0, "version": "test",
-        "offers": {"executor": ["process"]}, "same_host_proved_gone": False,
-        "log_place": "here", "log_directory": "/far/logs", **more,
-    }  # fmt: skip
+        "name": "node1",
+        "host": "far",
+        "pool": "default",
+        "incarnation": "first",
+        "cpu_m": 8000,
+        "memory_mib": 8192,
+        "storage_mib": 10_000,
+        "gpu": 0,
+        "version": "test",
+        "offers": {"executor": ["process"]},
+        "same_host_proved_gone": False,
+        "log_place": "here",
+        "log_directory": "/far/logs",
+        **more,
+    }
 
 
 @pytest.fixture
@@ -191,9 +201,10 @@ async def test_token_of_a_worker_does_nothing_else(outside: Outside) -> None:
     for path in ("/v1/batches", "/v1/workers", "/metrics"):
         assert (await outside.http.get(path, headers=headers)).status_code == 403
     made = await outside.http.post(
-        "/v1/tokens", headers=headers,
+        "/v1/tokens",
+        headers=headers,
         json={"name": "more", "scopes": ["work"], "pool": "default"},
-    )  # fmt: skip
+    )
     assert made.status_code == 403
 
 
@@ -415,10 +426,12 @@ async def test_one_connection_listens_for_all_workers(
 @pytest.mark.parametrize(
     ("origin", "scheme", "status"),
     [
-        ("203.0.113.9", "http", 403), ("203.0.113.9", "https", 200),
-        ("::ffff:203.0.113.9", "http", 403), ("127.0.0.1", "http", 200),
+        ("203.0.113.9", "http", 403),
+        ("203.0.113.9", "https", 200),
+        ("::ffff:203.0.113.9", "http", 403),
+        ("127.0.0.1", "http", 200),
     ],
-)  # fmt: skip
+)
 async def test_api_takes_no_frames_over_a_network_without_tls(
     database: dict[str, str], tmp_path: Path, origin: str, scheme: str, status: int
 ) -> None:

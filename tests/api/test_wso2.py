@@ -51,11 +51,14 @@ async def bearer_of(folder: Path, token: str, header: str | None = HEADER) -> Be
 @cases(
     ("given", "user"),
     [
-        ("ada", "ada"), ("ada@carbon.super", "ada"), ("ada@acme.prod", "ada"),
-        ("PRIMARY/ada@carbon.super", "ada"), ("LDAP/ada", "ada"),
+        ("ada", "ada"),
+        ("ada@carbon.super", "ada"),
+        ("ada@acme.prod", "ada"),
+        ("PRIMARY/ada@carbon.super", "ada"),
+        ("LDAP/ada", "ada"),
         ("ada@other.example", "ada@other.example"),
     ],
-)  # fmt: skip
+)
 async def test_user_is_named_without_store_and_tenant(
     tmp_path: Path, given: str, user: str
 ) -> None:
@@ -66,11 +69,15 @@ async def test_user_is_named_without_store_and_tenant(
 @cases(
     ("roles", "role"),
     [
-        ("Internal/everyone", USER), ("a, Internal/acme.prod-services-admin", ADMIN),
-        ("x-super-admin", ADMIN), ("Internal/other-services-admin", USER), (7, USER), ("", USER),
+        ("Internal/everyone", USER),
+        ("a, Internal/acme.prod-services-admin", ADMIN),
+        ("x-super-admin", ADMIN),
+        ("Internal/other-services-admin", USER),
+        (7, USER),
+        ("", USER),
         ("acme.prod-services-admins", USER),
     ],
-)  # fmt: skip
+)
 async def test_administrators_have_a_role_of_their_tenant(
     tmp_path: Path, roles: object, role: UserRole
 ) -> None:
@@ -93,12 +100,16 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
     "user as number": (lambda: assertion(7), "names no user"),
     "only a store": (lambda: assertion("PRIMARY/"), "names no user"),
     "no subscriber": (lambda: assertion(subscriber=None), "claims/subscriber` names nobody"),
-    "of the usual claims": (lambda: assertion(None) and token_of(
-        RSA, "RS256", iss=ISSUER, aud=None, sub="ada"), "names nobody"),
+    "of the usual claims": (
+        lambda: assertion(None) and token_of(RSA, "RS256", iss=ISSUER, aud=None, sub="ada"),
+        "names nobody",
+    ),
     "expired": (lambda: token_of(RSA, "RS256", **claims(), exp=1), "expired"),
     "no exp": (lambda: token_of(RSA, "RS256", **claims(), exp=None), "no claim `exp`"),
     "other issuer": (
-        lambda: token_of(RSA, "RS256", **{**claims(), "iss": "else"}), "not known here"),
+        lambda: token_of(RSA, "RS256", **{**claims(), "iss": "else"}),
+        "not known here",
+    ),
     "unsigned": (lambda: raw_token({"alg": "none"}, claims()), "algorithm"),
     "of another kind": (lambda: token_of(EC, **claims()), "algorithm is not"),
     "RS512": (lambda: token_of(RSA, "RS512", **claims()), "algorithm is not"),
@@ -107,8 +118,9 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
     "signature cut off": (lambda: assertion().rpartition(".")[0] + ".", "signature"),
     "own key": (
         lambda: token_of(RSA, "RS256", {"jwk": RSA.as_dict(private=False)}, **claims()),
-        "a key of its own"),
-}  # fmt: skip
+        "a key of its own",
+    ),
+}
 
 
 @cases("what", REFUSED)
@@ -163,8 +175,10 @@ async def test_on_paths_of_the_door_an_assertion_counts_before_a_bearer(tmp_path
             assert await status(PATH, (name, good)) == 400
         assert await status(PATH, (HEADER, good), bearer) == 400
         for name, token in (
-            (HEADER, bad), ("X-JWT-Assertion", good), ("X-JWT-Assertion-other", good),
-        ):  # fmt: skip
+            (HEADER, bad),
+            ("X-JWT-Assertion", good),
+            ("X-JWT-Assertion-other", good),
+        ):
             assert await status(PATH, (name, token), bearer) == 401
         refused = await client.get(PATH, headers=[(HEADER, bad)])
         assert refused.json()["fault"]["code"] == 900901

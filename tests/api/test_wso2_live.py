@@ -40,7 +40,7 @@ WRONG: dict[str, tuple[Callable[[], str], int]] = {
     "signed by another key": (lambda: token_of(ANOTHER, "RS256", **claims(USER)), 900901),
     "altered": (_altered, 900901),
     "no token": (lambda: "x", 900901),
-}  # fmt: skip
+}
 """Of each kind one: `test_wso2.py` has the others."""
 
 

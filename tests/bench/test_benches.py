@@ -24,9 +24,18 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
 CONDITIONS = {
-    "cores", "cpu", "memory_gib", "kernel", "file_system", "python", "postgresql", "weft",
-    "durable", "load_before", "sizes",
-}  # fmt: skip
+    "cores",
+    "cpu",
+    "memory_gib",
+    "kernel",
+    "file_system",
+    "python",
+    "postgresql",
+    "weft",
+    "durable",
+    "load_before",
+    "sizes",
+}
 ALWAYS = {"bench", "unit", "weft", "reference", "ratio", "conditions"}
 SERVER = {"file_system", "postgresql", "durable"}
 """Conditions of benches that have a server."""
@@ -41,8 +50,12 @@ def command_of(name: str) -> list[str]:
 def printed(name: str, *options: str) -> dict[str, Any]:
     done = subprocess.run(
         [*command_of(name), "--json", *options],
-        check=False, capture_output=True, text=True, timeout=300, env=ENVIRONMENT,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=ENVIRONMENT,
+    )
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     assert result["bench"] == name
@@ -69,16 +82,22 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
         ("release --jobs 50", "release_per_s sweep_per_s first_ms", {"tests": 3}),
         ("failures --jobs 600", "ratio causes_s", {}),
         ("retry --jobs 600", "seconds", {"conditions.sizes": {"jobs": 600, "failed": 60}}),
-        ("claim-many --jobs 100 --rounds 1", "ratio",
-         {"conditions.sizes.users": 100, "conditions.sizes.batches_cancelled": 10}),
+        (
+            "claim-many --jobs 100 --rounds 1",
+            "ratio",
+            {"conditions.sizes.users": 100, "conditions.sizes.batches_cancelled": 10},
+        ),
         ("grown --jobs 12000 --rounds 1", "ratio", {"conditions.sizes.finished": 12_000}),
         ("submit --jobs 3000 --rounds 1", "ratio with_labels.ratio", {}),
         ("arrays --jobs 3000 --rounds 1", "ratio in_parts.ratio", {}),
         ("dag --jobs 150 --rounds 1", "all_ready_ms gather_ms", {}),
         ("writers --jobs 2000 --rounds 1", "ratio", {"conditions.sizes.processes": 4}),
         ("cancel --jobs 5000", "ack_ms settled_per_s", {"started_after": 0}),
-        ("incidents --scale 0.005", "late_p99_ms answered_p99_ms driver_cores tester_cores",
-         {"tests": 50}),
+        (
+            "incidents --scale 0.005",
+            "late_p99_ms answered_p99_ms driver_cores tester_cores",
+            {"tests": 50},
+        ),
         ("claimers --jobs 600 --rounds 1", "ratio by_claimers.64", {"deadlocks": 0}),
         ("groups --scale 0.01 --rounds 1", "ratio six_by_three", {}),
         ("latency --jobs 3", "times_as_long.p50 times_as_long.p99", {}),
@@ -89,8 +108,11 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
         ("unique --scale 0.001 --rounds 1", "ratio", {"conditions.sizes.keys": 1000}),
         ("shares --jobs 3000 --rounds 1", "ratio", {}),
         ("commit --jobs 30000 --rounds 1", "commit_ms", {}),
-        ("huge --jobs 4000 --rounds 3",
-         "status_p99_ms cost_p99_ms page_p99_ms job_p99_ms bytes_per_job commit_ms", {}),
+        (
+            "huge --jobs 4000 --rounds 3",
+            "status_p99_ms cost_p99_ms page_p99_ms job_p99_ms bytes_per_job commit_ms",
+            {},
+        ),
         ("functions --jobs 60 --rounds 1", "weft_single reference_chunked cpu_us.client", {}),
         ("autoscale --jobs 400 --rounds 3", "p50_ms", {"machines_planned": 10}),
         ("fleet --scale 0.01", "dispatch_ms.p50", {"heartbeats.lost_workers": 0}),
@@ -100,38 +122,75 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
         ("limit --jobs 20 --rounds 1", "reference", {"started_after": 0}),
         ("simulations --scale 0.01 --rounds 1", "ratio asleep_s", {}),
         ("doors --scale 0.01 --rounds 1", "ratio agave_ratio page_ratio.agave", {}),
-        ("processes --jobs 40 --rounds 2", "ratio submit_s rounds.weft.1 rounds.reference.1",
-         {"cpu_us": {"api", "worker", "weft", "reference"}}),
-        ("statemachine --scale 0.004 --rounds 1",
-         "first_tenth last_tenth submit_rate sizes.0.with_start_calls.ratio",
-         {"sizes.0.size": 500, "sizes.1.size": 100, "sizes.2.size": 20,
-          "sizes.2.cpu_us": {"weft", "reference"}}),
-        ("claim-pinned --jobs 2000", "last_by_first by_without parts.weft.9 parts.reference.9",
-         {}),
-        ("pinned --minutes 0.01 --jobs 20", "ratio dead_rows.pinned",
-         {"holder_is_named": True}),
+        (
+            "processes --jobs 40 --rounds 2",
+            "ratio submit_s rounds.weft.1 rounds.reference.1",
+            {"cpu_us": {"api", "worker", "weft", "reference"}},
+        ),
+        (
+            "statemachine --scale 0.004 --rounds 1",
+            "first_tenth last_tenth submit_rate sizes.0.with_start_calls.ratio",
+            {
+                "sizes.0.size": 500,
+                "sizes.1.size": 100,
+                "sizes.2.size": 20,
+                "sizes.2.cpu_us": {"weft", "reference"},
+            },
+        ),
+        (
+            "claim-pinned --jobs 2000",
+            "last_by_first by_without parts.weft.9 parts.reference.9",
+            {},
+        ),
+        ("pinned --minutes 0.01 --jobs 20", "ratio dead_rows.pinned", {"holder_is_named": True}),
         ("soak --minutes 0.1 --jobs 20", "weft conditions.sizes.jobs", {}),
-        ("idle --scale 0.02", "rss_mb.postgres rss_mb.api rss_mb.driver rss_mb.worker rss_mb.up",
-         {"": {"statements", "cpu_percent"}}),
+        (
+            "idle --scale 0.02",
+            "rss_mb.postgres rss_mb.api rss_mb.driver rss_mb.worker rss_mb.up",
+            {"": {"statements", "cpu_percent"}},
+        ),
         ("fairness --scale 0.02", "jain first_start_ms.median first_start_ms.max", {}),
-        ("tenants --scale 0.0005 --jobs 4000000 --rounds 1",
-         "submit_ratio latency_ratio api_mb.before api_mb.all", {"conditions.sizes.users": 50}),
-        ("storm --scale 0.01 --rounds 1", "reads_ratio submissions_ratio storm.connections",
-         {"ratios.reads": {"storm", "within_limit", "nobody"},
-          "ratios.submissions": {"storm", "within_limit", "nobody"},
-          "ratios.reads.storm.verdict": "undecided", "storm.answers": {"200", "201", "429"},
-          "cpu_percent.weft": {"api", "postgres", "driver"}}),
-        ("jwt --jobs 5", "weft verify.RS256.first.p50_us verify.ES256.first.p99_us",
-         {"verify": {"RS256", "ES256", "Ed25519"}, "request_us": {"own", "web", "more"}}),
-        ("revoke --rounds 1", "weft removed_key_s",
-         {"refused_ms": {"token", "role", "user", "session", "stream"},
-          "after_reply_ms": {"token", "role", "user", "session", "stream"},
-          "conditions.sizes.apis": 2}),
-        ("trail --scale 0.05 --rounds 1", "weft unsealed_ms.max",
-         {"entries": 200, "writers_ms": {"sealed", "unsealed", "alone"},
-          "cpu_percent": {"sealed", "unsealed"}}),
+        (
+            "tenants --scale 0.0005 --jobs 4000000 --rounds 1",
+            "submit_ratio latency_ratio api_mb.before api_mb.all",
+            {"conditions.sizes.users": 50},
+        ),
+        (
+            "storm --scale 0.01 --rounds 1",
+            "reads_ratio submissions_ratio storm.connections",
+            {
+                "ratios.reads": {"storm", "within_limit", "nobody"},
+                "ratios.submissions": {"storm", "within_limit", "nobody"},
+                "ratios.reads.storm.verdict": "undecided",
+                "storm.answers": {"200", "201", "429"},
+                "cpu_percent.weft": {"api", "postgres", "driver"},
+            },
+        ),
+        (
+            "jwt --jobs 5",
+            "weft verify.RS256.first.p50_us verify.ES256.first.p99_us",
+            {"verify": {"RS256", "ES256", "Ed25519"}, "request_us": {"own", "web", "more"}},
+        ),
+        (
+            "revoke --rounds 1",
+            "weft removed_key_s",
+            {
+                "refused_ms": {"token", "role", "user", "session", "stream"},
+                "after_reply_ms": {"token", "role", "user", "session", "stream"},
+                "conditions.sizes.apis": 2,
+            },
+        ),
+        (
+            "trail --scale 0.05 --rounds 1",
+            "weft unsealed_ms.max",
+            {
+                "entries": 200,
+                "writers_ms": {"sealed", "unsealed", "alone"},
+                "cpu_percent": {"sealed", "unsealed"},
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_bench_gives_its_figures(
     tmp_path: Path, command: str, positive: str, exact: dict[str, object]
 ) -> None:
@@ -160,8 +219,11 @@ def test_interrupted_bench_leaves_nothing_behind(
 ) -> None:
     process = subprocess.Popen(
         [*command_of(name), "--jobs", "1000", "--dir", tmp_path],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=ENVIRONMENT,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=ENVIRONMENT,
+    )
     with process, process.stderr or open(os.devnull) as said:
         assert f"weft: {step}\n" in iter(said.readline, "")
         (home,) = tmp_path.iterdir()

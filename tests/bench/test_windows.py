@@ -98,6 +98,10 @@ def test_document_begins_with_its_headline_and_ends_with_its_conditions() -> Non
     found = document_of(Headline("ms", 2, 4, 0.5), {"rounds": [2]}, {"cores": 2})
 
     assert list(found.items()) == [
-        ("unit", "ms"), ("weft", 2), ("reference", 4), ("ratio", 0.5), ("rounds", [2]),
+        ("unit", "ms"),
+        ("weft", 2),
+        ("reference", 4),
+        ("ratio", 0.5),
+        ("rounds", [2]),
         ("conditions", {"cores": 2}),
-    ]  # fmt: skip
+    ]

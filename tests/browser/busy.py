@@ -74,9 +74,12 @@ class Day:
             for n in range(1, 21)
         ]
         document = {
-            "name": "cohort 7", "billing_project": "genomics", "attributes": {"cohort": "7"},
-            "groups": [{"path": "/align"}, {"path": "/call"}], "jobs": align + call,
-        }  # fmt: skip
+            "name": "cohort 7",
+            "billing_project": "genomics",
+            "attributes": {"cohort": "7"},
+            "groups": [{"path": "/align"}, {"path": "/call"}],
+            "jobs": align + call,
+        }
         claimed = await self._submit("run", document)
         good, bad, blocked, running = claimed[:12], claimed[12:17], claimed[17:20], claimed[20:24]
         await self._worker.start([*good, *bad, *blocked, *running])

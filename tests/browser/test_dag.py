@@ -16,11 +16,18 @@ GROUPS: dict[str, Any] = {
     "groups": [{"path": "/load"}, {"path": "/load/north"}, {"path": "/join"}],
     "jobs": [
         {"name": "fetch", "command": ["true"], "group": "/load"},
-        *({"name": f"part-{n}", "command": ["true"], "group": "/load/north", "parents": ["fetch"]}
-          for n in range(3)),
+        *(
+            {
+                "name": f"part-{n}",
+                "command": ["true"],
+                "group": "/load/north",
+                "parents": ["fetch"],
+            }
+            for n in range(3)
+        ),
         {"name": "last", "command": ["true"], "group": "/join", "parents": ["part-0"]},
     ],
-}  # fmt: skip
+}
 
 
 async def _submit(http: httpx.AsyncClient, document: dict[str, Any]) -> str:

@@ -148,9 +148,12 @@ async def test_pages_of_a_log_and_of_a_job_fit(
         for width in (360, 1400):
             await window.page.set_viewport_size({"width": width, "height": 900})
             for name, address in (
-                ("first", f"{path}?at=0"), ("last", path), ("found", f"{path}?q=loss+0.01"),
-                ("stderr", f"{path}?stream=stderr"), ("job", path.removesuffix("/log")),
-            ):  # fmt: skip
+                ("first", f"{path}?at=0"),
+                ("last", path),
+                ("found", f"{path}?q=loss+0.01"),
+                ("stderr", f"{path}?stream=stderr"),
+                ("job", path.removesuffix("/log")),
+            ):
                 page = await window.open(address)
                 await page.screenshot(path=tmp_path / f"{name}-{scheme}-{width}.png")
                 wide = await page.evaluate("document.documentElement.scrollWidth")

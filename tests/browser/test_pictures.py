@@ -51,9 +51,15 @@ def _small(picture: bytes) -> bytes:
     ],
 )
 async def test_picture_of_a_page(
-    browser: Browser, api: LiveApi, day: Day,
-    name: str, path: str, scheme: str, width: int, height: int,
-) -> None:  # fmt: skip
+    browser: Browser,
+    api: LiveApi,
+    day: Day,
+    name: str,
+    path: str,
+    scheme: str,
+    width: int,
+    height: int,
+) -> None:
     """Each shows what it should, and is small enough for a repository."""
     size = {"width": width, "height": height}
     async with open_window(browser, api, color_scheme=scheme, viewport=size) as window:

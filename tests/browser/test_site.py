@@ -53,9 +53,11 @@ async def test_page_of_the_site_fits_and_is_quiet(
         for width in (360, 1400, 3840):
             await page.set_viewport_size({"width": width, "height": 900})
             for name, path in (
-                ("system", "/ui/system"), ("conditions", "/ui/conditions"),
-                ("condition", "/ui/conditions/1"), ("incidents", "/ui/incidents"),
-            ):  # fmt: skip
+                ("system", "/ui/system"),
+                ("conditions", "/ui/conditions"),
+                ("condition", "/ui/conditions/1"),
+                ("incidents", "/ui/incidents"),
+            ):
                 await window.open(path)
                 await page.screenshot(
                     path=tmp_path / f"{name}-{scheme}-{width}.png", full_page=True

@@ -12,9 +12,13 @@ from weft.api.html.assets import PREFIX
 from weft.ports.extension import parts
 
 _NOT_PAGES = {
-    f"{PREFIX}/{{digest}}/{{name}}", "/ui/events", "/ui/batches/{b}/jobs/{j}/log/live",
-    "/ui/batches/{b}/dag.svg", "/ui/batches/{b}/groups/{g}/tree", "/ui/batch-actions/count",
-}  # fmt: skip
+    f"{PREFIX}/{{digest}}/{{name}}",
+    "/ui/events",
+    "/ui/batches/{b}/jobs/{j}/log/live",
+    "/ui/batches/{b}/dag.svg",
+    "/ui/batches/{b}/groups/{g}/tree",
+    "/ui/batch-actions/count",
+}
 """Parts of pages, streams and pictures."""
 
 

@@ -69,9 +69,13 @@ def test_recipe_for_the_shell_computes_the_signature(tmp_path: Path) -> None:
     (recipe,) = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
     (tmp_path / "body").write_bytes(BODY)
     done = subprocess.run(
-        ["sh", "-c", recipe], check=True, capture_output=True, text=True, cwd=tmp_path,
+        ["sh", "-c", recipe],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
         env={"t": "17", "delivery": "d", "secret": SECRET, "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    )
 
     assert (
         sign(SECRET, sent_at=17, delivery="d", body=BODY) == f"t=17,v1={done.stdout.split()[-1]}"

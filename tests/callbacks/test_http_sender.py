@@ -24,9 +24,13 @@ LOCAL = "127.0.0.0/8"
 
 
 def sender(
-    allowed: str = LOCAL, *, timeout_s: float = 30.0, connect_timeout_s: float = 5.0,
-    names: dict[str, list[str]] | None = None, tls: ssl.SSLContext | None = None,
-) -> HttpCallbackSender:  # fmt: skip
+    allowed: str = LOCAL,
+    *,
+    timeout_s: float = 30.0,
+    connect_timeout_s: float = 5.0,
+    names: dict[str, list[str]] | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> HttpCallbackSender:
     async def look_up(host: str, port: int) -> Sequence[Address]:
         if names is None:
             return await resolve(host, port)
@@ -50,9 +54,11 @@ async def test_document_arrives_as_it_was_signed() -> None:
     assert answered == Answered(status=200)
     assert (got.method, got.target, got.body) == ("POST", "/hook?key=1", BODY)
     assert got.headers == {
-        "host": f"127.0.0.1:{receiver.port}", "content-length": str(len(BODY)),
-        "connection": "close", "weft-delivery": "d",
-    }  # fmt: skip
+        "host": f"127.0.0.1:{receiver.port}",
+        "content-length": str(len(BODY)),
+        "connection": "close",
+        "weft-delivery": "d",
+    }
 
 
 @cases("status", [204, 301, 307, 400, 404, 410, 429, 500, 503])
@@ -121,11 +127,29 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "2", "-keyout", key, "-out", cert, "-subj", "/CN=hook.example",
-         "-addext", "subjectAltName=DNS:hook.example"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-keyout",
+            key,
+            "-out",
+            cert,
+            "-subj",
+            "/CN=hook.example",
+            "-addext",
+            "subjectAltName=DNS:hook.example",
+        ],
+        check=True,
+        capture_output=True,
+    )
     return cert, key
 
 

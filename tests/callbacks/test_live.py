@@ -32,22 +32,30 @@ pytestmark = pytest.mark.slow
 DEADLINE_S = 60
 KEY = "key-of-a-test"
 SETTINGS = Settings(
-    home=Path("/nowhere"), heartbeat_s=3600, callback_retry_first_s=0.05,
-    callback_retry_longest_s=0.2, callback_private_hosts="127.0.0.0/8",
-)  # fmt: skip
+    home=Path("/nowhere"),
+    heartbeat_s=3600,
+    callback_retry_first_s=0.05,
+    callback_retry_longest_s=0.2,
+    callback_private_hosts="127.0.0.0/8",
+)
 
 
 @asynccontextmanager
 async def driving(
-    dsns: Mapping[str, str], settings: Settings = SETTINGS, *, make: MakeMessage | None = None,
-    sinks: Sink | None = None, keys: Callable[[], SecretKeys] = SecretKeys,
-) -> AsyncIterator[None]:  # fmt: skip
+    dsns: Mapping[str, str],
+    settings: Settings = SETTINGS,
+    *,
+    make: MakeMessage | None = None,
+    sinks: Sink | None = None,
+    keys: Callable[[], SecretKeys] = SecretKeys,
+) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
     sender = HttpCallbackSender(
         parse_allowed_hosts(settings.callback_private_hosts),
-        timeouts.callback_connect_timeout_s, timeouts.callback_timeout_s,
-    )  # fmt: skip
+        timeouts.callback_connect_timeout_s,
+        timeouts.callback_timeout_s,
+    )
     async with open_driver_store(dsns["weft_driver"]) as store:
         driver = Driver(
             store,

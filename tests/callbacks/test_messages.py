@@ -63,7 +63,7 @@ async def test_message_is_what_the_template_makes_of_the_job(making: MessageMaki
         ("{{ 'x' * 9999999999 }}", "MemoryError"),
         (f"{LOOP}{LOOP}{END}{END}", "longer than 2 s"),
     ],
-)  # fmt: skip
+)
 async def test_template_that_cannot_be_used_is_refused_and_others_go_on(
     making: MessageMaking, template: str, said: str
 ) -> None:
@@ -176,9 +176,15 @@ async def test_message_that_is_not_taken_walks_the_path(live: Live, making: Mess
             found = await until(live, batch, "done")
 
         assert found[-8:] == [
-            "processed", "start_publication", "external_error", "error_checked", "processed",
-            "start_publication", "published", "done",
-        ]  # fmt: skip
+            "processed",
+            "start_publication",
+            "external_error",
+            "error_checked",
+            "processed",
+            "start_publication",
+            "published",
+            "done",
+        ]
         assert len({got.headers["weft-delivery"] for got in receiver.received}) == 1
 
 
@@ -224,9 +230,15 @@ async def test_message_that_is_rejected_is_not_sent_again(
         assert len(receiver.received) == 2
 
     assert found[-8:] == [
-        "start_publication", "external_error", "error_checked", "processed",
-        "start_publication", "external_error", "error_checked", "done",
-    ]  # fmt: skip
+        "start_publication",
+        "external_error",
+        "error_checked",
+        "processed",
+        "start_publication",
+        "external_error",
+        "error_checked",
+        "done",
+    ]
 
 
 COMMAND_SINK = """
@@ -312,8 +324,9 @@ async def test_program_that_is_not_named_does_not_run() -> None:
 def test_codes_of_programs_and_statuses_reject_alike() -> None:
     http = {"kind": "http", "rejected": [[400, 499]]}
     assert [code for code in (200, 404, 408, 422, 425, 429, 500) if is_rejected(http, code)] == [
-        404, 422,
-    ]  # fmt: skip
+        404,
+        422,
+    ]
     assert is_rejected({"rejected": [[400, 499]], "kind": "command"}, 408)
     assert not is_rejected(http, None)
     assert not is_rejected({"kind": "s3"}, 404)
@@ -335,9 +348,10 @@ async def test_job_is_told_to_a_program(
         found = await until(live, batch, status)
     assert json.loads(got.read_text()) == {"product": f"b{batch}.j1"}
     assert found[-3:] == (
-        ["external_error", "error_checked", "done"] if code else
-        ["start_publication", "published", "done"]
-    )  # fmt: skip
+        ["external_error", "error_checked", "done"]
+        if code
+        else ["start_publication", "published", "done"]
+    )
 
 
 CHECKED_SINK = """
@@ -409,8 +423,11 @@ async def test_check_that_fails_waits_for_a_person(
     found = await api.get_product(caller, 2)
     assert found is not None
     assert found["check"] == {
-        "state": "held", "sink": "wekeo", "delivery_id": number, "error": "check valid: no CRS",
-    }  # fmt: skip
+        "state": "held",
+        "sink": "wekeo",
+        "delivery_id": number,
+        "error": "check valid: no CRS",
+    }
     await api.decide_message(caller, "wekeo", number, dropped=dropped)
     assert (await until(live, batch, "done"))[-3:] == ["start_publication", "published", "done"]
     assert announced(told) == sent

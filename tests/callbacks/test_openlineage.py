@@ -15,13 +15,21 @@ from weft.run.isolated.answering.message import Misfit, make_message
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "openlineage"
 FACTS = {
-    "id": "b1.j7", "batch_id": 1, "job_id": 7, "name": "S2A_32TLR", "attempt": 1, "exit_code": 0,
-    "attributes": {"source": "l1c"}, "started_at": "2027-04-13T10:00:00.5+00:00",
-    "ended_at": "2027-04-13T10:01:00+00:00", "event": "complete",
-    "event_at": "2027-04-13T10:01:00+00:00", "run_id": "0f0e0d0c-0b0a-0908-0706-050403020100",
+    "id": "b1.j7",
+    "batch_id": 1,
+    "job_id": 7,
+    "name": "S2A_32TLR",
+    "attempt": 1,
+    "exit_code": 0,
+    "attributes": {"source": "l1c"},
+    "started_at": "2027-04-13T10:00:00.5+00:00",
+    "ended_at": "2027-04-13T10:01:00+00:00",
+    "event": "complete",
+    "event_at": "2027-04-13T10:01:00+00:00",
+    "run_id": "0f0e0d0c-0b0a-0908-0706-050403020100",
     "inputs": [{"from": "store://l1c/S2A/1.zip", "to": "in.zip"}, {"from": "weft://j1/a.txt"}],
     "products": [{"url": "s3://snow/1.tif", "type": "FSC"}, {"type": "RLIE"}],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +50,12 @@ def event(sink: Sink, **facts: object) -> dict[str, Any]:
 def events(sink: Sink) -> list[dict[str, Any]]:
     bare: dict[str, Any] = {"attributes": {}, "name": None, "inputs": [], "products": []}
     return [
-        event(sink), event(sink, event="start"), event(sink, **bare),
-        event(sink, event="fail", exit_code=3, products=[]), event(sink, event="abort"),
-    ]  # fmt: skip
+        event(sink),
+        event(sink, event="start"),
+        event(sink, **bare),
+        event(sink, event="fail", exit_code=3, products=[]),
+        event(sink, event="abort"),
+    ]
 
 
 def test_events_name_run_job_and_datasets(sink: Sink) -> None:
@@ -77,9 +88,13 @@ def test_the_classes_of_openlineage_take_the_events(sink: Sink, tmp_path: Path) 
 
     def read(found: list[dict[str, Any]]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [python, checker], input=json.dumps(found), check=False, capture_output=True,
-            text=True, timeout=60,
-        )  # fmt: skip
+            [python, checker],
+            input=json.dumps(found),
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     found = events(sink)
     done = read(found)

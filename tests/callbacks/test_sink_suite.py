@@ -84,9 +84,10 @@ class TestObjects(SinkSuite):
 
     def sink(self) -> S3Sink:
         stores = {
-            "products": self.stored("products"), "full": self.stored("full"),
+            "products": self.stored("products"),
+            "full": self.stored("full"),
             "readable": self.stored("products", "read"),
-        }  # fmt: skip
+        }
         return S3Sink(site(stores=stores))
 
     def target(self) -> Mapping[str, str]:

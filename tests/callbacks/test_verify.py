@@ -55,7 +55,10 @@ WRONG: dict[str, tuple[Mapping[str, str], bytes]] = {
     "too old": (signed(sent_at=NOW - 301), BODY),
     "from the future": (signed(sent_at=NOW + 301), BODY),
     "time changed": (
-        {**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].replace(f"t={NOW}", f"t={NOW+1}")},
+        {
+            **GENUINE,
+            "Weft-Signature": GENUINE["Weft-Signature"].replace(f"t={NOW}", f"t={NOW + 1}"),
+        },
         BODY,
     ),
     "no time": ({**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].split(",")[1]}, BODY),
@@ -63,13 +66,15 @@ WRONG: dict[str, tuple[Mapping[str, str], bytes]] = {
     "no digest": ({**GENUINE, "Weft-Signature": f"t={NOW}"}, BODY),
     "empty digest": ({**GENUINE, "Weft-Signature": f"t={NOW},v1="}, BODY),
     "another version": (
-        {**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].replace("v1", "v0")}, BODY,
+        {**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].replace("v1", "v0")},
+        BODY,
     ),
     "not ASCII": ({**GENUINE, "Weft-Signature": f"t={NOW},v1=\u00e4\ud800"}, BODY),
     "time of other digits": (
-        {**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].replace("t=1", "t=\u0661")}, BODY,
+        {**GENUINE, "Weft-Signature": GENUINE["Weft-Signature"].replace("t=1", "t=\u0661")},
+        BODY,
     ),
-}  # fmt: skip
+}
 
 
 @cases("name", WRONG)

@@ -16,11 +16,35 @@ if TYPE_CHECKING:
 CALL_S = 20
 STEP = 1 if "WEFT_TEST_RANDOM" in os.environ else 9
 VALUES = (
-    "", "abc", "-1", "0", "1.5", "1e999", "nan", "9" * 400, "²", "\udcff", "\x1b[31m", "a=b", "=",
-    "b0", "b1", "b1.j1", "b1.g1", "/", "2026-02-30", "0001-01-01T00:00+23:59", "(", "a = b =",
-    "postgresql://", "postgresql://[", "postgresql://h:99999999/x", "http://[::1", "[1",
+    "",
+    "abc",
+    "-1",
+    "0",
+    "1.5",
+    "1e999",
+    "nan",
+    "9" * 400,
+    "²",
+    "\udcff",
+    "\x1b[31m",
+    "a=b",
+    "=",
+    "b0",
+    "b1",
+    "b1.j1",
+    "b1.g1",
+    "/",
+    "2026-02-30",
+    "0001-01-01T00:00+23:59",
+    "(",
+    "a = b =",
+    "postgresql://",
+    "postgresql://[",
+    "postgresql://h:99999999/x",
+    "http://[::1",
+    "[1",
     "~nobody-",
-)  # fmt: skip
+)
 """What people, scripts and broken files write."""
 FEW = ("abc", "\udcff", "9" * 400)
 """Of these, what is most often wrong."""

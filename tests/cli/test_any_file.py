@@ -19,10 +19,27 @@ from weft.settings import InvalidSetting, all_declared, load_settings
 VALUES = ("''", '"\\u0000"', "-1", "nan", "9" * 400, "12:00:00", "{a = {b = 1}}")
 """In the words of TOML."""
 MORE_VALUES = (
-    "'abc'", "'²'", "'~nobody-/x'", "'postgresql://['", "'http://[::1'", "0", "1", "1.5", "-0.0",
-    "1e308", "inf", "-inf", "true", "false", "2026-02-28", "2026-02-28T23:59:60Z", "[]",
-    "[1, 'a']", "{}", "'" + "x" * 5000 + "'",
-)  # fmt: skip
+    "'abc'",
+    "'²'",
+    "'~nobody-/x'",
+    "'postgresql://['",
+    "'http://[::1'",
+    "0",
+    "1",
+    "1.5",
+    "-0.0",
+    "1e308",
+    "inf",
+    "-inf",
+    "true",
+    "false",
+    "2026-02-28",
+    "2026-02-28T23:59:60Z",
+    "[]",
+    "[1, 'a']",
+    "{}",
+    "'" + "x" * 5000 + "'",
+)
 BROKEN = {
     "no TOML": b"port = ",
     "twice": b"port = 1\nport = 2\n",
@@ -38,36 +55,68 @@ BROKEN = {
     "no such date": b"port = 2026-02-30\n",
 }
 OF_NAME = {
-    "FILE": "p.json", "--file": "p.json", "DUMP": "jobs.jsonl", "SYSTEM": "agave",
-    "TARGET": "b1.j1", "JOB": "b1.j1", "BATCH": "b1", "CONDITION": "c1", "SCHEDULE": "s1",
+    "FILE": "p.json",
+    "--file": "p.json",
+    "DUMP": "jobs.jsonl",
+    "SYSTEM": "agave",
+    "TARGET": "b1.j1",
+    "JOB": "b1.j1",
+    "BATCH": "b1",
+    "CONDITION": "c1",
+    "SCHEDULE": "s1",
     "--by": "10m",
-}  # fmt: skip
+}
 """What is written for an argument that a command cannot do without, ..."""
 OF_TYPE = {int: "1", tuple[int, ...]: "1", datetime: "2027-01-01"}
 """... by its type if not by its name. A choice is the first one, and all else an x."""
 WORDS: dict[tuple[str, ...], list[str]] = {
-    ("run",): ["--", "true"], ("each",): ["--", "true"], ("exec",): ["b1.j1", "--", "true"],
+    ("run",): ["--", "true"],
+    ("each",): ["--", "true"],
+    ("exec",): ["b1.j1", "--", "true"],
     ("forward",): ["b1.j1", "1"],
     **{(name,): ["b1"] for name in ("cancel", "dag", "groups", "hold", "release", "retry")},
-    ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
-    ("install",): ["--systemd", "--root=root"], ("queue", "apply"): ["queues.toml", "--yes"],
-    ("pool", "apply"): ["pools.toml", "--yes"], ("line", "redeliver"): ["wekeo", "1"],
-    ("source", "replay"): ["x", "--since", "2027-01-01"], ("line", "drop"): ["x", "--yes"],
+    ("set",): ["b1", "a=1"],
+    ("delete",): ["b1", "--yes"],
+    ("bench",): ["no-such"],
+    ("install",): ["--systemd", "--root=root"],
+    ("queue", "apply"): ["queues.toml", "--yes"],
+    ("pool", "apply"): ["pools.toml", "--yes"],
+    ("line", "redeliver"): ["wekeo", "1"],
+    ("source", "replay"): ["x", "--since", "2027-01-01"],
+    ("line", "drop"): ["x", "--yes"],
     ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],
-    ("secret", "set"): ["db", "--file", "p.json"], ("limit", "set"): ["5", "--user", "bob"],
+    ("secret", "set"): ["db", "--file", "p.json"],
+    ("limit", "set"): ["5", "--user", "bob"],
     ("quota", "set"): ["--user", "bob", "--jobs", "5"],
     ("tenant", "set"): ["acme", "--on-user-removal", "cancel"],
-    ("line", "apply"): ["pools.toml"], ("line", "test"): ["pools.toml"],
+    ("line", "apply"): ["pools.toml"],
+    ("line", "test"): ["pools.toml"],
     ("siege",): ["--schedule"],
-}  # fmt: skip
+}
 """What some commands need otherwise before they read settings."""
 AGAVE_JOB = {
-    "id": "a-007", "name": "old", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
-    "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
-}  # fmt: skip
-READ_NONE = {("block",), ("progress",), ("note",), ("down",), ("completion",), ("check-order",),
-             ("bench",), ("convert", "dax"), ("simulate",), ("app", "add"), ("install",),
-             ("siege",)}  # fmt: skip
+    "id": "a-007",
+    "name": "old",
+    "owner": "tester",
+    "appId": "count-1.0",
+    "status": "FAILED",
+    "created": "2024-05-01T10:00:00Z",
+    "ended": "2024-05-01T13:00:00Z",
+}
+READ_NONE = {
+    ("block",),
+    ("progress",),
+    ("note",),
+    ("down",),
+    ("completion",),
+    ("check-order",),
+    ("bench",),
+    ("convert", "dax"),
+    ("simulate",),
+    ("app", "add"),
+    ("install",),
+    ("siege",),
+}
 """Commands that need no settings."""
 
 
@@ -115,9 +164,11 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(home: Path, va
 
 @pytest.mark.parametrize(
     ("n", "value"),
-    [*enumerate(VALUES),
-     *(pytest.param(0, value, marks=pytest.mark.heavy) for value in MORE_VALUES)],
-)  # fmt: skip
+    [
+        *enumerate(VALUES),
+        *(pytest.param(0, value, marks=pytest.mark.heavy) for value in MORE_VALUES),
+    ],
+)
 def test_no_value_ends_in_a_traceback(
     home: Path, capsys: pytest.CaptureFixture[str], n: int, value: str
 ) -> None:
@@ -157,9 +208,13 @@ def test_each_command_names_a_broken_file(
 
 @pytest.mark.parametrize(
     "make",
-    [Path.mkdir, os.mkfifo, lambda file: file.symlink_to(file),
-     lambda file: file.symlink_to("/dev/zero")],
-)  # fmt: skip
+    [
+        Path.mkdir,
+        os.mkfifo,
+        lambda file: file.symlink_to(file),
+        lambda file: file.symlink_to("/dev/zero"),
+    ],
+)
 def test_something_else_in_its_place_is_named(home: Path, make: Callable[[Path], None]) -> None:
     make(home / "weft.toml")
 
@@ -196,10 +251,12 @@ def test_a_secret_in_a_file_that_others_may_read_is_refused(
 
 @cases(
     ("content", "said"),
-    [(BROKEN["not UTF-8"], "byte 0xff in line 2"),
-     (b"\nprot = 1\n", r"weft.toml:2\); did you mean port\?"),
-     (b"token = ['hunter2']\n", r"(?s)\A(?!.*hunter2)")],
-)  # fmt: skip
+    [
+        (BROKEN["not UTF-8"], "byte 0xff in line 2"),
+        (b"\nprot = 1\n", r"weft.toml:2\); did you mean port\?"),
+        (b"token = ['hunter2']\n", r"(?s)\A(?!.*hunter2)"),
+    ],
+)
 def test_what_is_wrong_is_told_with_its_line(home: Path, content: bytes, said: str) -> None:
     (home / "weft.toml").write_bytes(content)
 

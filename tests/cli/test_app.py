@@ -26,18 +26,40 @@ MAIN = "from weft.cli.app import main; main()"
 def weft(*arguments: str, code: str = MAIN, **more: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        check=False, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
         env={**os.environ, "WEFT_HOME": "/nonexistent", **more},
-    )  # fmt: skip
+    )
 
 
 LISTS = {
-    "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "platformdirs", "rich",
-    "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.foreign_jobs",
-    "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
-    "hashlib", "random", "weft.wire.answers", "weft.wire.documents.batches", "weft.wire.exec",
-    "tempfile", "weft.core.why", "weft.store",
-}  # fmt: skip
+    "attr",
+    "cloudpickle",
+    "cyclopts",
+    "difflib",
+    "docstring_parser",
+    "platformdirs",
+    "rich",
+    "shutil",
+    "tomllib",
+    "weft.cli.input.option_names",
+    "weft.wire.documents.foreign_jobs",
+    "weft.client.functions",
+    "weft.client.submission.document",
+    "weft.settings.settings",
+    "yaml",
+    "hashlib",
+    "random",
+    "weft.wire.answers",
+    "weft.wire.documents.batches",
+    "weft.wire.exec",
+    "tempfile",
+    "weft.core.why",
+    "weft.store",
+}
 """What commands that only ask do without."""
 LOOP = {"asyncio", "concurrent.futures", "logging", "ssl", "subprocess"}
 TEXTS = {"cyclopts", "dataclasses", "h11", "inspect", "msgspec", "rich", "weft.client"}
@@ -107,9 +129,10 @@ def test_every_page_explains_its_command(
         APP.parse_args(words[1:], print_error=False, exit_on_error=False)
         assert not example.startswith("     ")
     stubs = [
-        line for line, after in itertools.pairwise(lines)
+        line
+        for line, after in itertools.pairwise(lines)
         if after[:1].strip() and line[:1].strip() and len(line) < 56
-    ]  # fmt: skip
+    ]
     assert stubs == []
 
 
@@ -134,17 +157,31 @@ def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[
 @cases(
     "arguments",
     [
-        ["nonsense"], ["status"], ["status", "b1", "b2"], ["status", "--nonsense", "b1"],
-        ["status", ""], ["ls", "--limit", "many"], ["run"], ["each"],
-        ["run", "--memroy", "1Gi", "--", "true"], ["run", "ls", "-l"], ["run", "sort", "-n"],
-        ["each", "wc", "-j", "2", "-c"], ["cancel"], ["cancel", "--batches", "state = running"],
+        ["nonsense"],
+        ["status"],
+        ["status", "b1", "b2"],
+        ["status", "--nonsense", "b1"],
+        ["status", ""],
+        ["ls", "--limit", "many"],
+        ["run"],
+        ["each"],
+        ["run", "--memroy", "1Gi", "--", "true"],
+        ["run", "ls", "-l"],
+        ["run", "sort", "-n"],
+        ["each", "wc", "-j", "2", "-c"],
+        ["cancel"],
+        ["cancel", "--batches", "state = running"],
         ["cancel", "--batches", "b1", "--yes", "--force"],
-        ["hold", "b1", "--batches", "b1", "--yes"], ["release"],
-        ["retry", "--batches", "b1", "--yes", "-q", "x"], ["each", "-q", "--", "true"],
-        ["each", "-j", "-many", "--", "echo"], ["up", "--port", "99999"],
-        ["submit", "/nonexistent.yaml"], ["submit", "README"],
+        ["hold", "b1", "--batches", "b1", "--yes"],
+        ["release"],
+        ["retry", "--batches", "b1", "--yes", "-q", "x"],
+        ["each", "-q", "--", "true"],
+        ["each", "-j", "-many", "--", "echo"],
+        ["up", "--port", "99999"],
+        ["submit", "/nonexistent.yaml"],
+        ["submit", "README"],
     ],
-)  # fmt: skip
+)
 def test_wrong_usage_is_told_on_stderr(
     arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,9 +231,14 @@ def in_shell(script: str, stdout: int = subprocess.PIPE) -> "subprocess.Complete
     """Run a line of shell in which "$@" is weft."""
     return subprocess.run(
         ["sh", "-c", script, "sh", sys.executable, "-c", MAIN],
-        check=False, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=30,
-        stdin=subprocess.DEVNULL, env={**os.environ, "WEFT_HOME": "/nonexistent"},
-    )  # fmt: skip
+        check=False,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "WEFT_HOME": "/nonexistent"},
+    )
 
 
 @pytest.mark.heavy
@@ -251,9 +293,12 @@ def test_a_command_leaves_a_server_that_does_not_answer(words: tuple[str, ...]) 
         server.settimeout(20)
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words], stdin=subprocess.PIPE, text=True,
-            stderr=subprocess.PIPE, env={"WEFT_URL": url, "WEFT_TOKEN": "x"},
-        )  # fmt: skip
+            [sys.executable, "-c", PROGRAM, *words],
+            stdin=subprocess.PIPE,
+            text=True,
+            stderr=subprocess.PIPE,
+            env={"WEFT_URL": url, "WEFT_TOKEN": "x"},
+        )
         assert process.stdin is not None
         process.stdin.write("line\n")
         process.stdin.flush()

@@ -14,10 +14,19 @@ def test_it_writes_what_is_missing_and_ends_with_75(
 ) -> None:
     file = tmp_path / "b"
     monkeypatch.setenv("WEFT_BLOCK_FILE", str(file))
-    code = run_command([
-        "block", "--condition", "quota", "--tester", "tcp", "--param", "host=db",
-        "--param", "port=5432",
-    ])  # fmt: skip
+    code = run_command(
+        [
+            "block",
+            "--condition",
+            "quota",
+            "--tester",
+            "tcp",
+            "--param",
+            "host=db",
+            "--param",
+            "port=5432",
+        ]
+    )
 
     assert code == 75
     assert read_ask(file.read_bytes())[0] == Ask("quota", "tcp", {"host": "db", "port": "5432"})
@@ -33,9 +42,12 @@ def test_it_writes_what_is_missing_and_ends_with_75(
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_is_written(
-    options: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("WEFT_BLOCK_FILE", str(tmp_path / "b"))
 
     assert run_command(["block", *options]) == 2

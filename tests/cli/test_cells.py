@@ -14,25 +14,48 @@ from weft.cli.terminal.screen import cells_of
 
 LONG = "long " * 40
 BATCH = {
-    "id": 1, "name": LONG, "state": "success", "n_jobs": 1, "complete": True, "held": False,
-    "n_completed": 1, "n_failed": 0, "n_errored": 0, "cost": 0, "duration_ms": 1,
+    "id": 1,
+    "name": LONG,
+    "state": "success",
+    "n_jobs": 1,
+    "complete": True,
+    "held": False,
+    "n_completed": 1,
+    "n_failed": 0,
+    "n_errored": 0,
+    "cost": 0,
+    "duration_ms": 1,
     "created_at": None,
-}  # fmt: skip
+}
 JOB = {"batch_id": 1, "job_id": 1, "name": LONG, "state": "success", "cost": 0}
 FAILURE = {
-    "batch_id": 1, "job_id": 1, "cause": "c", "state": "failed", "reason": "exit", "exit_code": 3,
-    "signal": None, "final_retry_count": 0, "failed_at": None, "acknowledged": None,
+    "batch_id": 1,
+    "job_id": 1,
+    "cause": "c",
+    "state": "failed",
+    "reason": "exit",
+    "exit_code": 3,
+    "signal": None,
+    "final_retry_count": 0,
+    "failed_at": None,
+    "acknowledged": None,
     "message": LONG,
-}  # fmt: skip
+}
 CONDITION = {
-    "condition_id": 1, "condition": "custom", "tester": "path", "parameters": {"path": LONG},
-    "since": None, "n_jobs": 1, "tested_at": "2026-01-01T00:00:00+00:00", "message": LONG,
+    "condition_id": 1,
+    "condition": "custom",
+    "tester": "path",
+    "parameters": {"path": LONG},
+    "since": None,
+    "n_jobs": 1,
+    "tested_at": "2026-01-01T00:00:00+00:00",
+    "message": LONG,
     "next_test_at": None,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
-def test_only_a_terminal_cuts_texts(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:  # noqa: FBT001
+def test_only_a_terminal_cuts_texts(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     rows = [batch_row(BATCH), job_row(JOB), failure_row(FAILURE), cells_of(INCIDENT, CONDITION)]
 

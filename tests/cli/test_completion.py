@@ -52,22 +52,48 @@ def test_the_words_of_every_command_are_known() -> None:
 @cases(
     ("line", "asks"),
     [
-        ("status ", "batches"), ("status b1 ", ""), ("status --limit 3 b", "batches"),
-        ("status --limit ", ""), ("logs --grep x -f b", "batches"),
-        ("jobs --state=failed b", "batches"), ("jobs b1 st", ""), ("cancel b1 b", "batches"),
-        ("dag ", "batches"), ("timeline ", "batches"), ("worker drain ", "workers"),
-        ("worker drain n1 n", "workers"), ("worker ", ""), ("billing project show ", "projects"),
-        ("billing project create ", ""), ("run --queue ", "queues"), ("run --queue=de", "queues"),
-        ("query rm ", "queries"), ("ls @", "@queries"), ("schedule pause ", "schedules"),
-        ("condition test ", "conditions"), ("user rm ", "users"), ("user add ", ""),
-        ("share b1 --with ", "users"), ("billing project members p --add ", "users"),
-        ("quota set --tenant ", "tenants"), ("login --tenant ", ""), ("token revoke ", "tokens"),
-        ("session rm ", "sessions"), ("operation cancel ", "operations"),
-        ("run --secret ", "secrets"), ("submit --machine ", "flavours"),
-        ("cancel --batches ", "@queries"), ("run -- cancel ", ""), ("run cancel ", ""),
-        ("status -- b", "batches"), ("nonsense ", ""), ("status -", ""), ("", ""), ("sta", ""),
+        ("status ", "batches"),
+        ("status b1 ", ""),
+        ("status --limit 3 b", "batches"),
+        ("status --limit ", ""),
+        ("logs --grep x -f b", "batches"),
+        ("jobs --state=failed b", "batches"),
+        ("jobs b1 st", ""),
+        ("cancel b1 b", "batches"),
+        ("dag ", "batches"),
+        ("timeline ", "batches"),
+        ("worker drain ", "workers"),
+        ("worker drain n1 n", "workers"),
+        ("worker ", ""),
+        ("billing project show ", "projects"),
+        ("billing project create ", ""),
+        ("run --queue ", "queues"),
+        ("run --queue=de", "queues"),
+        ("query rm ", "queries"),
+        ("ls @", "@queries"),
+        ("schedule pause ", "schedules"),
+        ("condition test ", "conditions"),
+        ("user rm ", "users"),
+        ("user add ", ""),
+        ("share b1 --with ", "users"),
+        ("billing project members p --add ", "users"),
+        ("quota set --tenant ", "tenants"),
+        ("login --tenant ", ""),
+        ("token revoke ", "tokens"),
+        ("session rm ", "sessions"),
+        ("operation cancel ", "operations"),
+        ("run --secret ", "secrets"),
+        ("submit --machine ", "flavours"),
+        ("cancel --batches ", "@queries"),
+        ("run -- cancel ", ""),
+        ("run cancel ", ""),
+        ("status -- b", "batches"),
+        ("nonsense ", ""),
+        ("status -", ""),
+        ("", ""),
+        ("sta", ""),
     ],
-)  # fmt: skip
+)
 def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> None:
     assert cursor_of(line.split(" "), TABLE).asks == asks
 
@@ -75,12 +101,18 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
 @cases(
     ("line", "word"),
     [
-        ("sta", "status"), ("billing project ", "show"), ("failures ", "ack"),
-        ("status --", "--watch"), ("dag b1 --format ", "svg"), ("dag b1 --format=", "svg"),
-        ("completion ", "zsh"), ("signal b1.j1 ", "USR1"), ("block --tester ", "tcp"),
+        ("sta", "status"),
+        ("billing project ", "show"),
+        ("failures ", "ack"),
+        ("status --", "--watch"),
+        ("dag b1 --format ", "svg"),
+        ("dag b1 --format=", "svg"),
+        ("completion ", "zsh"),
+        ("signal b1.j1 ", "USR1"),
+        ("block --tester ", "tcp"),
         ("up --log-level ", "warning"),
     ],
-)  # fmt: skip
+)
 def test_words_of_commands_are_offered(line: str, word: str) -> None:
     assert word in cursor_of(line.split(" "), TABLE).words
 
@@ -88,12 +120,18 @@ def test_words_of_commands_are_offered(line: str, word: str) -> None:
 @cases(
     ("line", "left"),
     [
-        ("submit ", "files"), ("submit --file ", "files"), ("dag b1 --output=", "files"),
-        ("queue apply ", "files"), ("run ", "command 1"), ("run -- ", "command 2"),
-        ("run --queue big --json -- ls -l ", "command 5"), ("each --jobs 4 gzip ", "command 3"),
-        ("run -", ""), ("status b1 ", ""),
+        ("submit ", "files"),
+        ("submit --file ", "files"),
+        ("dag b1 --output=", "files"),
+        ("queue apply ", "files"),
+        ("run ", "command 1"),
+        ("run -- ", "command 2"),
+        ("run --queue big --json -- ls -l ", "command 5"),
+        ("each --jobs 4 gzip ", "command 3"),
+        ("run -", ""),
+        ("status b1 ", ""),
     ],
-)  # fmt: skip
+)
 def test_files_and_programs_are_left_to_the_shell(line: str, left: str) -> None:
     assert cursor_of(line.split(" "), TABLE).left == left
 
@@ -113,8 +151,11 @@ def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str
     # Bash takes a word apart at `=`, and replaces what stands behind it.
     assert answer(capsys, "bash", "weft dag b1 --format=s", "s") == ["words", "svg"]
     assert answer(capsys, "bash", "weft dag b1 --format=", "") == [
-        "words", "mermaid", "dot", "svg",
-    ]  # fmt: skip
+        "words",
+        "mermaid",
+        "dot",
+        "svg",
+    ]
     assert answer(capsys, "bash", "weft submit j", "j") == ["files"]
     assert answer(capsys) == answer(capsys, "zsh")
 
@@ -122,11 +163,15 @@ def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str
 @cases(
     ("line", "last", "quote"),
     [
-        ("weft status b1/a\\ b", "b1/a b", ""), ("weft status 'b1/a b", "b1/a b", "'"),
-        ('weft status "b1/a b', "b1/a b", '"'), ("weft status b1/a\\", "b1/a", ""),
-        ("weft status ", "", ""), ("weft status it's", "its", "'"), ("", "", ""),
+        ("weft status b1/a\\ b", "b1/a b", ""),
+        ("weft status 'b1/a b", "b1/a b", "'"),
+        ('weft status "b1/a b', "b1/a b", '"'),
+        ("weft status b1/a\\", "b1/a", ""),
+        ("weft status ", "", ""),
+        ("weft status it's", "its", "'"),
+        ("", "", ""),
     ],
-)  # fmt: skip
+)
 def test_a_line_is_read_as_bash_reads_it(line: str, last: str, quote: str) -> None:
     words, found = words_of(line)
 
@@ -135,9 +180,19 @@ def test_a_line_is_read_as_bash_reads_it(line: str, last: str, quote: str) -> No
 
 def test_words_that_a_shell_would_read_are_not_offered() -> None:
     names = [
-        "b1/a", "b1/a b", "b1/$(x)", "b1/`x`", "b1/a;b", "b1/a\n", "b1/a ", "b1/a'b", "b1/a\tb",
-        "-rf", "b1/\x1b[2J", "b2/a",
-    ]  # fmt: skip
+        "b1/a",
+        "b1/a b",
+        "b1/$(x)",
+        "b1/`x`",
+        "b1/a;b",
+        "b1/a\n",
+        "b1/a ",
+        "b1/a'b",
+        "b1/a\tb",
+        "-rf",
+        "b1/\x1b[2J",
+        "b2/a",
+    ]
     found = dict.fromkeys(names, "a\tb\n\x1b[2Jc" + "x" * 100)
     offered = harmless_words(found, Cursor("b1/"))
 
@@ -149,11 +204,14 @@ def test_words_that_a_shell_would_read_are_not_offered() -> None:
 @pytest.mark.parametrize(
     ("words", "home"),
     [
-        ("status --home=/a b", "/a"), ("status --home /a b", "/a"), ("status --home ", None),
-        ("status $H b", None), ("status --home $H/x b", "/somewhere/x"),
+        ("status --home=/a b", "/a"),
+        ("status --home /a b", "/a"),
+        ("status --home ", None),
+        ("status $H b", None),
+        ("status --home $H/x b", "/somewhere/x"),
         ("status --home ~/x b", "/somewhere/x"),
     ],
-)  # fmt: skip
+)
 def test_the_server_is_that_of_the_line(
     words: str, home: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,14 +224,19 @@ def test_the_server_is_that_of_the_line(
 @pytest.mark.parametrize(
     ("line", "visit"),
     [
-        ("status --visit acme b", "acme"), ("status --visit=acme b", "acme"),
-        ("user rm --visit acme ", "acme"), ("status --visit ac", ""), ("status b", None),
+        ("status --visit acme b", "acme"),
+        ("status --visit=acme b", "acme"),
+        ("user rm --visit acme ", "acme"),
+        ("status --visit ac", ""),
+        ("status b", None),
     ],
-)  # fmt: skip
+)
 async def test_words_are_those_of_the_tenant_that_is_visited(
-    line: str, visit: str | None, capsys: pytest.CaptureFixture[str],
+    line: str,
+    visit: str | None,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """The tenants of the site are asked for without a visit, which does not show them."""
     async with serving(answer_of(200, b'{"items": [], "cursor": null}')) as server:
         monkeypatch.setenv("WEFT_URL", server.url)
@@ -220,9 +283,12 @@ def test_numbers_are_found_by_their_first_digits(digits: str, is_found: set[int]
     ],
 )
 async def test_what_the_server_lists_becomes_words(
-    kind: str, answered: list[object], words: dict[str, str], tmp_path: Path,
+    kind: str,
+    answered: list[object],
+    words: dict[str, str],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     page = json.dumps({"items": answered, "cursor": None}).encode()
     async with serving(answer_of(200, page)) as server:
         monkeypatch.setenv("WEFT_URL", server.url)

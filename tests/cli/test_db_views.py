@@ -14,9 +14,11 @@ from weft.store import open_admin
 
 
 def test_login_is_made_listed_and_removed(
-    database: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    database: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     name = f"v{uuid4().hex}"
 
     async def tenant() -> None:

@@ -161,10 +161,16 @@ async def test_a_full_quota_is_waited_for_and_said_once(
     ):
         ledger = Ledger()
         await JobFeed(
-            client=client, reader=GivenItems([(n, b"x") for n in (1, 2, 3)]), packer=Packer(),
-            ledger=ledger, template=CommandTemplate(("echo",)), batch={}, job_fields={},
-            request_fields={}, before_batch=lambda: None,
-        ).run()  # fmt: skip
+            client=client,
+            reader=GivenItems([(n, b"x") for n in (1, 2, 3)]),
+            packer=Packer(),
+            ledger=ledger,
+            template=CommandTemplate(("echo",)),
+            batch={},
+            job_fields={},
+            request_fields={},
+            before_batch=lambda: None,
+        ).run()
 
     assert (ledger.n_submitted, len(server.requests)) == (3, 7)
     assert capsys.readouterr().err.count("than the quota allows; the other lines wait") == 1
@@ -187,6 +193,6 @@ def test_fewer_items_a_job_where_more_do_not_fit() -> None:
 
 
 @cases(("interrupted", "told"), [(False, "no input, nothing"), (True, "interrupted before")])
-def test_run_without_a_job_says_why(interrupted: bool, told: str) -> None:  # noqa: FBT001 (a case)
+def test_run_without_a_job_says_why(interrupted: bool, told: str) -> None:
     run = EndedRun(name="a", batch_id=None, seconds=1.0, interrupted=interrupted)
     assert _counts(Ledger(), run).startswith(told)

@@ -16,9 +16,13 @@ from weft.cli.terminal.job_lines import JobLines
 
 @cases(
     ("pattern", "chosen"),
-    [("error", [b"an error", b"\x1b[31mer\x1b[0mror"]), ("^e", [b"\x1b[31mer\x1b[0mror"]),
-     ("(?i)FINE$", [b"fine"]), ("\ufffd", [b"\xff"])],
-)  # fmt: skip
+    [
+        ("error", [b"an error", b"\x1b[31mer\x1b[0mror"]),
+        ("^e", [b"\x1b[31mer\x1b[0mror"]),
+        ("(?i)FINE$", [b"fine"]),
+        ("\ufffd", [b"\xff"]),
+    ],
+)
 def test_lines_with_a_pattern(pattern: str, chosen: Sequence[bytes]) -> None:
     lines = [b"an error", b"fine", b"\x1b[31mer\x1b[0mror", b"\xff"]
 

@@ -36,11 +36,17 @@ def test_defaults_give_way_and_own_keys_are_left_out() -> None:
     one, two = expand(parse_document(FILE.encode(), "yaml", name="p"))["jobs"]
 
     assert one == {
-        "name": "one", "script": "echo", "timeout_s": 5400, "env": {"THREADS": "4", "MORE": 5},
-    }  # fmt: skip
+        "name": "one",
+        "script": "echo",
+        "timeout_s": 5400,
+        "env": {"THREADS": "4", "MORE": 5},
+    }
     assert two == {
-        "name": "two", "command": ["sort"], "timeout_s": 5400, "env": {"THREADS": "4"},
-    }  # fmt: skip
+        "name": "two",
+        "command": ["sort"],
+        "timeout_s": 5400,
+        "env": {"THREADS": "4"},
+    }
 
 
 def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path: Path) -> None:
@@ -55,12 +61,15 @@ def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path
 @cases(
     ("job", "message"),
     [
-        ({"values_file": "missing"}, "No such file"), ({"values_file": "."}, "Is a directory"),
-        ({"values_file": "empty"}, "no lines"), ({"values_file": "binary"}, "not UTF-8: byte 1"),
-        ({"values_file": 7}, "name of a file"), ({"values_file": "a\0"}, "name of a file"),
+        ({"values_file": "missing"}, "No such file"),
+        ({"values_file": "."}, "Is a directory"),
+        ({"values_file": "empty"}, "no lines"),
+        ({"values_file": "binary"}, "not UTF-8: byte 1"),
+        ({"values_file": 7}, "name of a file"),
+        ({"values_file": "a\0"}, "name of a file"),
         ({"values_file": "empty", "values": ["a"]}, "not both"),
     ],
-)  # fmt: skip
+)
 def test_a_file_of_values_that_is_wrong_is_named(
     tmp_path: Path, job: dict[str, Any], message: str
 ) -> None:
@@ -96,9 +105,13 @@ def test_all_mistakes_of_a_file_are_told_at_once() -> None:
         expand({"attributes": 3, "jobs": jobs})
 
     assert sorted(one.pointer for one in refused.value.errors) == [
-        "/attributes", "/jobs/0/timeout_s", "/jobs/1/command", "/jobs/2", "/jobs/3/nmae",
+        "/attributes",
+        "/jobs/0/timeout_s",
+        "/jobs/1/command",
+        "/jobs/2",
+        "/jobs/3/nmae",
         "/jobs/3/values_file",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_dry_run_tells_all_mistakes_at_once(
@@ -117,17 +130,23 @@ def test_a_dry_run_tells_all_mistakes_at_once(
 @cases(
     ("pointer", "message", "shown"),
     [
-        ("/jobs/0/env/MORE", "expected text, got a number",
-         'p.yaml:10: job \'one\', env.MORE: 5 is a number, and text is needed: write "5".'),
-        ("/name", "expected a list, got text",
-         'p.yaml:1: name: expected a list, got text: write ["p"].'),
+        (
+            "/jobs/0/env/MORE",
+            "expected text, got a number",
+            "p.yaml:10: job 'one', env.MORE: 5 is a number, and text is needed: write \"5\".",
+        ),
+        (
+            "/name",
+            "expected a list, got text",
+            'p.yaml:1: name: expected a list, got text: write ["p"].',
+        ),
         ("/jobs/1/timeout_s", "too long", "p.yaml:4: defaults.timeout_s: too long."),
         ("/jobs/1/cwd", "too long", "p.yaml:11: job 'two', cwd: too long."),
         ("/jobs/1", "wrong", "p.yaml:11: job 'two': wrong."),
         ("/name", "empty", "p.yaml:1: name: empty."),
         ("", "empty", "p.yaml:1: empty."),
     ],
-)  # fmt: skip
+)
 def test_mistake_has_its_line_its_job_and_its_field(
     pointer: str, message: str, shown: str
 ) -> None:
@@ -157,11 +176,14 @@ def _told(body: str, form: Format, *errors: tuple[str, str]) -> list[str]:
 @cases(
     ("written", "kind", "needed"),
     [
-        ("0644", "a number", "text"), ("1.10", "a number", "text"), ("0x1F", "a number", "text"),
-        ("yes", "true or false", "text"), ("null", "nothing", "text"),
+        ("0644", "a number", "text"),
+        ("1.10", "a number", "text"),
+        ("0x1F", "a number", "text"),
+        ("yes", "true or false", "text"),
+        ("null", "nothing", "text"),
         ("18:00", "a number", "a time"),
     ],
-)  # fmt: skip
+)
 def test_value_that_needs_quotes_is_advised_as_it_was_written(
     written: str, kind: str, needed: str
 ) -> None:
@@ -180,9 +202,14 @@ def test_value_of_json_is_advised_as_it_was_written_and_one_of_toml_without_it()
     assert _told('{"jobs": [{"command": [1.10]}]}', "json", mistake) == [
         'p:1: job 1, command.0: 1.10 is a number, and text is needed: write "1.10"'
     ]
-    assert _told('[[jobs]]\nname = "a"\n[[jobs]]\ncommand = [0o644]\n', "toml", (
-        "/jobs/1/command/0", mistake[1],
-    )) == ["p:4: job 2, command.0: expected text, got a number: put it in quotes"]  # fmt: skip
+    assert _told(
+        '[[jobs]]\nname = "a"\n[[jobs]]\ncommand = [0o644]\n',
+        "toml",
+        (
+            "/jobs/1/command/0",
+            mistake[1],
+        ),
+    ) == ["p:4: job 2, command.0: expected text, got a number: put it in quotes"]
 
 
 @pytest.mark.parametrize(
@@ -225,8 +252,9 @@ def test_answer_of_the_server_is_told_with_the_values_that_it_does_not_name() ->
     wrong_type, wrong_value = (with_values(one, document) for one in answers)
 
     assert [one.pointer for one in wrong_type.errors] == [
-        "/jobs/0/command", "/jobs/1/resources/cpu",
-    ]  # fmt: skip
+        "/jobs/0/command",
+        "/jobs/1/resources/cpu",
+    ]
     assert wrong_type.message == "several fields are wrong"
     assert wrong_value is answers[1]
 

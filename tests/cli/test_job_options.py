@@ -21,25 +21,33 @@ from weft.cli.input.shape_options import shape_fields
 @cases(
     ("option", "text", "reason"),
     [
-        ("memory", "1000", "has no unit"), ("memory", "0", "no memory"),
-        ("memory", "-4Gi", "negative"), ("storage", "10", "has no unit"),
-        ("resource", ("rack",), "is not as rack=4"), ("cpu", "0", "no cores"),
-        ("cpu", "two", "such as 2, 0.25 or 250m"), ("timeout", "0", "no time"),
-        ("log_max", "much", "not a size"), ("log_keep", "0", "no time"),
-        ("timeout", "soon", "such as 90, 10m"), ("retry_wait", "0", "neither a time such as 30s"),
+        ("memory", "1000", "has no unit"),
+        ("memory", "0", "no memory"),
+        ("memory", "-4Gi", "negative"),
+        ("storage", "10", "has no unit"),
+        ("resource", ("rack",), "is not as rack=4"),
+        ("cpu", "0", "no cores"),
+        ("cpu", "two", "such as 2, 0.25 or 250m"),
+        ("timeout", "0", "no time"),
+        ("log_max", "much", "not a size"),
+        ("log_keep", "0", "no time"),
+        ("timeout", "soon", "such as 90, 10m"),
+        ("retry_wait", "0", "neither a time such as 30s"),
         ("retry_wait", "linear", "nor exponential, nor stepwise"),
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
         ("concurrency_key", "db=0", "at least 1"),
         ("rate", "api", "has no period: write it as api=10/1s"),
-        ("rate", "api/1s", "has no number"), ("rate", "api=0/1s", "at least 1"),
-        ("rate", "=1/1s", "has no key"), ("rate", "api=1/soon", "soon"),
+        ("rate", "api/1s", "has no number"),
+        ("rate", "api=0/1s", "at least 1"),
+        ("rate", "=1/1s", "has no key"),
+        ("rate", "api=1/soon", "soon"),
         ("not_before", "tomorrow", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
         ("deadline", "2026-02-30", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
         ("not_before", "+soon", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
         ("not_before", "+9999999999d", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
     ],
-)  # fmt: skip
+)
 def test_wrong_value_is_refused_with_the_name_of_its_option(
     option: str, text: str | tuple[str, ...], reason: str
 ) -> None:
@@ -192,10 +200,13 @@ def test_times_have_a_zone_or_count_from_now() -> None:
 @cases(
     ("text", "expected"),
     [
-        ("18:00", "2026-11-21 18:00"), ("9:30", "2026-11-22 09:30"), ("12:00", "2026-11-22 12:00"),
-        ("2h", "2026-11-21 14:00"), ("1h30m", "2026-11-21 13:30"),
+        ("18:00", "2026-11-21 18:00"),
+        ("9:30", "2026-11-22 09:30"),
+        ("12:00", "2026-11-22 12:00"),
+        ("2h", "2026-11-21 14:00"),
+        ("1h30m", "2026-11-21 13:30"),
     ],
-)  # fmt: skip
+)
 def test_clock_times_are_those_of_today_or_tomorrow(text: str, expected: str) -> None:
     now = datetime.fromisoformat("2026-11-21 12:00").astimezone()
 

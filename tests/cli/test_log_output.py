@@ -105,9 +105,11 @@ SPEAKS = (
 
 def test_a_terminal_without_utf_8_shows_what_it_can_and_files_get_all() -> None:
     environment = {
-        "PATH": os.environ["PATH"], "LC_ALL": "POSIX", "PYTHONUTF8": "0",
+        "PATH": os.environ["PATH"],
+        "LC_ALL": "POSIX",
+        "PYTHONUTF8": "0",
         "PYTHONCOERCECLOCALE": "0",
-    }  # fmt: skip
+    }
     master, terminal = pty.openpty()
     command = [sys.executable, "-c", SPEAKS]
     subprocess.run(command, env=environment, check=True, stdout=terminal)

@@ -35,10 +35,12 @@ async def test_browser_brings_the_code_once() -> None:
     """Others who find the port learn nothing, and do not end the login."""
     async with Loopback("the-state") as one, httpx.AsyncClient() as browser:
         for path, query in (
-            ("/callback", {"code": "evil", "state": "guessed"}), ("/callback", {"code": "evil"}),
-            ("/callback", {"state": "the-state"}), ("/favicon.ico", {}),
+            ("/callback", {"code": "evil", "state": "guessed"}),
+            ("/callback", {"code": "evil"}),
+            ("/callback", {"state": "the-state"}),
+            ("/favicon.ico", {}),
             ("/other", {"code": "evil", "state": "the-state"}),
-        ):  # fmt: skip
+        ):
             url = one.redirect_uri.replace("/callback", path)
             assert (await browser.get(url, params=query)).status_code == 404
         good = {"code": "good", "state": "the-state", "iss": "i", "session_state": "x"}
@@ -94,9 +96,13 @@ class _Server:
 
     async def begin_device_login(self, **_: object) -> Document:
         return {
-            "issuer": "i", "device_code": "d", "user_code": "u", "verification_uri": "v",
-            "expires_in_s": 60, "interval_s": 5,
-        }  # fmt: skip
+            "issuer": "i",
+            "device_code": "d",
+            "user_code": "u",
+            "verification_uri": "v",
+            "expires_in_s": 60,
+            "interval_s": 5,
+        }
 
     async def poll_device_login(self, **_: object) -> Document:
         found = self.polls.pop(0)
@@ -212,8 +218,12 @@ def test_login_counts_for_its_server_only(home: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert Locator(url="https://weft.example/").locate().token == "weft_x"
-    for other in ("http://weft.example", "https://weft.example:444", "https://weft.example/x",
-                  "https://evil.example"):  # fmt: skip
+    for other in (
+        "http://weft.example",
+        "https://weft.example:444",
+        "https://weft.example/x",
+        "https://evil.example",
+    ):
         assert Locator(url=other).locate().token is None
     assert Locator(url=URL, token="named").locate().token == "named"
     for broken in (

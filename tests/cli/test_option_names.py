@@ -12,11 +12,19 @@ from weft.cli.input.option_names import name_options, option_of
 from weft.core.errors import FieldError, InvalidParameter, NoWorkerFits
 
 EVERYTHING = JobOptions(
-    cpu="2", memory="1Gi", timeout="1h", retries=3, retry_wait="5s", cwd=Path("/"),
+    cpu="2",
+    memory="1Gi",
+    timeout="1h",
+    retries=3,
+    retry_wait="5s",
+    cwd=Path("/"),
     env=("A/B=1",),
-    not_before="2027-01-01T00:00:00Z", concurrency_key="db=2", rate="api=3/1s", preemptible=True,
+    not_before="2027-01-01T00:00:00Z",
+    concurrency_key="db=2",
+    rate="api=3/1s",
+    preemptible=True,
     machine="small",
-)  # fmt: skip
+)
 
 
 def leaves(value: object, at: str = "") -> list[str]:
@@ -37,10 +45,24 @@ def test_each_option_of_a_job_has_its_name() -> None:
     places = {option_of(pointer, "run") for pointer in leaves(document)}
 
     assert places == {
-        "word 1 of the command", "word 2 of the command", "standard input", "--name", "--cpu",
-        "--memory", "--timeout", "--retries", "--retry-wait", "--cwd", "--env A/B", "umask",
-        "--not-before", "--concurrency-key", "--rate", "--preemptible", "--machine",
-    }  # fmt: skip
+        "word 1 of the command",
+        "word 2 of the command",
+        "standard input",
+        "--name",
+        "--cpu",
+        "--memory",
+        "--timeout",
+        "--retries",
+        "--retry-wait",
+        "--cwd",
+        "--env A/B",
+        "umask",
+        "--not-before",
+        "--concurrency-key",
+        "--rate",
+        "--preemptible",
+        "--machine",
+    }
 
 
 def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
@@ -54,13 +76,18 @@ def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
 @cases(
     ("pointer", "command", "place"),
     [
-        ("", "run", "the command line"), ("/jobs/0", "run", "the command line"),
-        ("/inherit_env", "run", "the environment"), ("/name", "rename", "the new name"),
-        ("/inherit_env/PATH", "each", "the variable PATH"), ("/max_running", "each", "--jobs"),
-        ("/jobs/3/resources", "each", "--cpu and --memory"), ("?q", "jobs", "the query"),
-        ("/attributes/a~1b", "set", "the attribute a/b"), ("?limit", "ls", "--limit"),
+        ("", "run", "the command line"),
+        ("/jobs/0", "run", "the command line"),
+        ("/inherit_env", "run", "the environment"),
+        ("/name", "rename", "the new name"),
+        ("/inherit_env/PATH", "each", "the variable PATH"),
+        ("/max_running", "each", "--jobs"),
+        ("/jobs/3/resources", "each", "--cpu and --memory"),
+        ("?q", "jobs", "the query"),
+        ("/attributes/a~1b", "set", "the attribute a/b"),
+        ("?limit", "ls", "--limit"),
     ],
-)  # fmt: skip
+)
 def test_place(pointer: str, command: str, place: str) -> None:
     assert option_of(pointer, command) == place
 
@@ -80,9 +107,11 @@ def test_terminal_shows_the_option_and_programs_the_pointer(
 ) -> None:
     def refuse(_words: list[str], **_more: bool) -> None:
         raise InvalidParameter(
-            "the parameter 'limit' is invalid", detail="It is 0.", hint="See elsewhere.",
+            "the parameter 'limit' is invalid",
+            detail="It is 0.",
+            hint="See elsewhere.",
             errors=[FieldError("?limit", "it is 0")],
-        )  # fmt: skip
+        )
 
     monkeypatch.setattr("weft.cli.app._dispatch", refuse)
     run_command(["ls", "--limit", "0", *(["--json"] if as_json else [])])

@@ -18,23 +18,37 @@ from weft.core.states import JobState
 
 NODE = {"kind": "job", "group_id": None, "last_job_id": None, "n_jobs": 1}
 GRAPH = {
-    "batch_id": 1, "group_id": 0, "path": "/", "level": "jobs", "n_jobs": 2, "sampled": True,
-    "cursor": "x", "edges": [{"parent": "j1", "child": "j2", "n_edges": 1}],
+    "batch_id": 1,
+    "group_id": 0,
+    "path": "/",
+    "level": "jobs",
+    "n_jobs": 2,
+    "sampled": True,
+    "cursor": "x",
+    "edges": [{"parent": "j1", "child": "j2", "n_edges": 1}],
     "nodes": [
         {**NODE, "id": "j1", "job_id": 1, "name": "a", "state": "failed", "states": {"failed": 1}},
         {**NODE, "id": "j2", "job_id": 2, "name": None, "state": "ready", "states": {"ready": 1}},
     ],
-}  # fmt: skip
+}
 BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def timeline() -> Any:  # noqa: ANN401 (a document)
     row = AttemptDates(
-        job_id=1, state=JobState.SUCCESS, ready_at=BEGIN, cancelled_at=None, attempt=1,
-        worker="w\x1b[31m" * 9, end_state=JobState.SUCCESS, claimed_at=BEGIN.replace(minute=1),
-        started_at=BEGIN.replace(minute=2), ended_at=BEGIN.replace(minute=9), released_at=None,
+        job_id=1,
+        state=JobState.SUCCESS,
+        ready_at=BEGIN,
+        cancelled_at=None,
+        attempt=1,
+        worker="w\x1b[31m" * 9,
+        end_state=JobState.SUCCESS,
+        claimed_at=BEGIN.replace(minute=1),
+        started_at=BEGIN.replace(minute=2),
+        ended_at=BEGIN.replace(minute=9),
+        released_at=None,
         now_at=BEGIN.replace(hour=1),
-    )  # fmt: skip
+    )
     return msgspec.to_builtins(build_timeline(1, 2, BEGIN, [row]))
 
 
@@ -60,9 +74,11 @@ def _client(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dag_is_written_in_each_format(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "b1.svg"
     for words, start in (
-        ([], "flowchart LR\n"), (["--format", "dot"], 'digraph "b1" {\n'),
-        (["--format", "svg"], "<svg"), (["--json"], '{"batch_id":1,'),
-    ):  # fmt: skip
+        ([], "flowchart LR\n"),
+        (["--format", "dot"], 'digraph "b1" {\n'),
+        (["--format", "svg"], "<svg"),
+        (["--json"], '{"batch_id":1,'),
+    ):
         assert run_command(["dag", "b1", *words]) == 0
         printed = capsys.readouterr()
         assert printed.out.startswith(start)

@@ -14,10 +14,12 @@ from weft.core.errors import FieldError, Invalid
 
 @cases("is_refused", [True, False])
 def test_a_mistake_names_the_file_and_a_maximum_below_what_runs_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
     *,
     is_refused: bool,
-) -> None:  # fmt: skip
+) -> None:
     async def save(*_: object, dry_run: bool = False) -> dict[str, Any]:
         if is_refused:
             raise Invalid("bad", errors=[FieldError("/pools/0/max_workers", "too many")])
@@ -58,13 +60,42 @@ def test_pools_have_the_sums_of_their_live_workers_and_their_queues() -> None:
     none = {"n_machines": 0, "max_workers": 0}
 
     assert pools_of(workers, queues, pools) == [
-        {"pool": "a", "n_workers": 2, **none, "cpu": 4.0, "memory": 2**31, "n_running": 2,
-         "queues": ["short"]},
-        {"pool": "b", "n_workers": 1, "n_machines": 3, "max_workers": 4, "cpu": 2.0,
-         "memory": 2**30, "n_running": 0, "queues": ["short"]},
+        {
+            "pool": "a",
+            "n_workers": 2,
+            **none,
+            "cpu": 4.0,
+            "memory": 2**31,
+            "n_running": 2,
+            "queues": ["short"],
+        },
+        {
+            "pool": "b",
+            "n_workers": 1,
+            "n_machines": 3,
+            "max_workers": 4,
+            "cpu": 2.0,
+            "memory": 2**30,
+            "n_running": 0,
+            "queues": ["short"],
+        },
         {"pool": "c", "n_workers": 1, **none, "cpu": 0, "memory": 0, "n_running": 1, "queues": []},
-        {"pool": "default", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,
-         "queues": ["default"]},
-        {"pool": "lonely", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,
-         "queues": []},
-    ]  # fmt: skip
+        {
+            "pool": "default",
+            "n_workers": 0,
+            **none,
+            "cpu": 0,
+            "memory": 0,
+            "n_running": 0,
+            "queues": ["default"],
+        },
+        {
+            "pool": "lonely",
+            "n_workers": 0,
+            **none,
+            "cpu": 0,
+            "memory": 0,
+            "n_running": 0,
+            "queues": [],
+        },
+    ]

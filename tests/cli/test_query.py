@@ -15,8 +15,10 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
 ) -> None:
     kid = {"name": "kid", "parents": [1]}
     jobs = [{"name": "a.top"}, kid, kid]
-    ids = [(await http.post("/v1/batches", json={"name": name, "jobs": jobs})).json()["id"]
-           for name in "bca"]  # fmt: skip
+    ids = [
+        (await http.post("/v1/batches", json={"name": name, "jobs": jobs})).json()["id"]
+        for name in "bca"
+    ]
 
     async def weft(*words: str, code: int = 0) -> str:
         exit_code, out, err = await command(*words)

@@ -60,9 +60,12 @@ def test_what_cannot_be_reached_is_wrong_and_what_is_not_named_does_not_exist(
     ],
 )
 def test_a_mistake_is_named_by_its_option_or_its_place_in_the_file(
-    pointer: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    pointer: str,
+    place: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     def refused(*_args: object, **_more: object) -> int:
         raise Invalid("bad", errors=[FieldError(pointer, "is wrong")])
 

@@ -27,14 +27,22 @@ class _Input(io.TextIOWrapper):
 
 @pytest.mark.parametrize(
     ("data", "in_file", "code"),
-    [(b"", False, "CLI.NO_SECRET_VALUE"), (b"\n", False, "CLI.NO_SECRET_VALUE"),
-     (b"", True, "CLI.NO_SECRET_VALUE"), (None, True, "CLI.NO_SECRET_VALUE"),
-     (b"canary\xff", False, "CLI.NOT_UTF8")],
-)  # fmt: skip
+    [
+        (b"", False, "CLI.NO_SECRET_VALUE"),
+        (b"\n", False, "CLI.NO_SECRET_VALUE"),
+        (b"", True, "CLI.NO_SECRET_VALUE"),
+        (None, True, "CLI.NO_SECRET_VALUE"),
+        (b"canary\xff", False, "CLI.NOT_UTF8"),
+    ],
+)
 def test_what_is_no_value_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    data: bytes | None, in_file: bool, code: str,  # noqa: FBT001
-) -> None:  # fmt: skip
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    data: bytes | None,
+    in_file: bool,
+    code: str,
+) -> None:
     monkeypatch.setattr("sys.stdin", _Input(data or b""))
     file = tmp_path / "value"
     if data is not None:
@@ -64,9 +72,11 @@ def test_options_say_where_a_secret_goes() -> None:
     options = JobOptions(secret=("db-password", "a=B"), secret_file=("tls", "k=key.pem"))
 
     assert option_fields(options)["secrets"] == [
-        {"name": "db-password", "env": "DB_PASSWORD"}, {"name": "a", "env": "B"},
-        {"name": "tls", "file": "tls"}, {"name": "k", "file": "key.pem"},
-    ]  # fmt: skip
+        {"name": "db-password", "env": "DB_PASSWORD"},
+        {"name": "a", "env": "B"},
+        {"name": "tls", "file": "tls"},
+        {"name": "k", "file": "key.pem"},
+    ]
 
 
 def test_keys_are_made_once_and_kept_private(tmp_path: Path) -> None:

@@ -52,8 +52,11 @@ def test_figures_as_json(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert found["policies"]["fifo"]["cost"] == round(2 * 250 / 3600, 2)
     assert [one["user"] for one in found["users"]] == [1, 2]
     assert found["speed"].keys() == {
-        "wall_s", "times_real_time", "decisions", "decisions_per_s",
-    }  # fmt: skip
+        "wall_s",
+        "times_real_time",
+        "decisions",
+        "decisions_per_s",
+    }
 
 
 def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:

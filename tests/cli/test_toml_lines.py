@@ -48,13 +48,25 @@ def test_each_key_and_table_has_its_line() -> None:
     lines = toml_lines(FILE.replace("\n", "\r\n"))
 
     assert {"/".join(path): line for path, line in lines.items()} == {
-        "": 1, "queue": 2, "queue/0": 2, "queue/0/name": 3, "queue/0/guard": 4, "queue/1": 9,
-        "queue/1/name": 10, "queue/1/pools": 11, "queue/1/limits": 14,
-        "queue/1/limits/running": 14, "queue/1/flavours": 16,
-        "queue/1/flavours/0": 16, "queue/1/flavours/0/cpu": 17,
-        "queue/1/flavours/0/labels": 18, "queue/1/flavours/0/labels/rack": 19,
-        "queue/1/flavours/1": 20, "queue/1/flavours/1/name": 21, "queue/1/flavours/1/cpu": 22,
-    }  # fmt: skip
+        "": 1,
+        "queue": 2,
+        "queue/0": 2,
+        "queue/0/name": 3,
+        "queue/0/guard": 4,
+        "queue/1": 9,
+        "queue/1/name": 10,
+        "queue/1/pools": 11,
+        "queue/1/limits": 14,
+        "queue/1/limits/running": 14,
+        "queue/1/flavours": 16,
+        "queue/1/flavours/0": 16,
+        "queue/1/flavours/0/cpu": 17,
+        "queue/1/flavours/0/labels": 18,
+        "queue/1/flavours/0/labels/rack": 19,
+        "queue/1/flavours/1": 20,
+        "queue/1/flavours/1/name": 21,
+        "queue/1/flavours/1/cpu": 22,
+    }
 
 
 @cases(

@@ -132,16 +132,23 @@ def test_words_are_sorted_from_a_and_numbers_from_the_largest() -> None:
             order.append([row.name for row in view.rows])
 
     assert order == [
-        ["a", "Bb", "ccc", ""], ["", "ccc", "Bb", "a"],
-        ["ccc", "Bb", "a", ""], ["", "a", "Bb", "ccc"],
-    ]  # fmt: skip
+        ["a", "Bb", "ccc", ""],
+        ["", "ccc", "Bb", "a"],
+        ["ccc", "Bb", "a", ""],
+        ["", "a", "Bb", "ccc"],
+    ]
 
 
 def test_a_worker_with_jobs_works() -> None:
     """Also while it has room for more, and so waits for some."""
     worker = {
-        "worker": "w", "pool": "p", "host": "h", "cpu": 2, "memory": 1, "waiting": True,
-    }  # fmt: skip
+        "worker": "w",
+        "pool": "p",
+        "host": "h",
+        "cpu": 2,
+        "memory": 1,
+        "waiting": True,
+    }
 
     assert cells_of(WORKER, {**worker, "jobs": [{}]})[-1] == "working"
     assert cells_of(WORKER, {**worker, "jobs": []})[-1] == "idle"
@@ -233,11 +240,12 @@ def test_keys_that_somebody_may_not_use_are_not_offered(role: UserRole) -> None:
         ("c", "cordoned", "uncordon w of pool p? It takes jobs again."),
         ("c", "draining", "uncordon w of pool p? It takes jobs again."),
         (
-            "d", "active",
+            "d",
+            "active",
             "drain w of pool p? It takes no new jobs, and ends after those it has (1 job).",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_worker_is_stopped_only_after_a_question(key: str, state: str, question: str) -> None:
     worker = {"worker": "w", "pool": "p", "state": state, "n_running": 1}
     action = action_of(key, root("2"), worker)
@@ -248,9 +256,16 @@ def test_a_worker_is_stopped_only_after_a_question(key: str, state: str, questio
 
 
 NEEDS = {
-    "Batch": 3, "Name": 30, "User": 8, "State": 9, "Progress": 20, "Running": 7, "Failed": 6,
-    "Cost": 8, "Took": 6,
-}  # fmt: skip
+    "Batch": 3,
+    "Name": 30,
+    "User": 8,
+    "State": 9,
+    "Progress": 20,
+    "Running": 7,
+    "Failed": 6,
+    "Cost": 8,
+    "Took": 6,
+}
 
 
 @cases("width", [76, 80, 100, 120, 160])
@@ -263,8 +278,14 @@ def test_a_table_is_no_wider_than_the_screen(width: int) -> None:
 
 def test_a_usual_screen_keeps_what_matters() -> None:
     assert list(fit_columns(NEEDS, 80, SPARE)) == [
-        "Batch", "Name", "State", "Progress", "Running", "Failed", "Took",
-    ]  # fmt: skip
+        "Batch",
+        "Name",
+        "State",
+        "Progress",
+        "Running",
+        "Failed",
+        "Took",
+    ]
 
 
 def test_a_wide_screen_shows_everything() -> None:
@@ -273,10 +294,17 @@ def test_a_wide_screen_shows_everything() -> None:
 
 def test_an_incident_is_one_line() -> None:
     incident = {
-        "condition_id": 3, "condition": "quota", "tester": "tcp", "parameters": {"host": "db"},
-        "since": "2026-11-22T00:00:00Z", "n_jobs": 9412, "next_test_at": "2026-11-22T00:10:00Z",
-        "tested_at": "2026-11-22T00:09:00Z", "passed": False, "message": "no answer",
-    }  # fmt: skip
+        "condition_id": 3,
+        "condition": "quota",
+        "tester": "tcp",
+        "parameters": {"host": "db"},
+        "since": "2026-11-22T00:00:00Z",
+        "n_jobs": 9412,
+        "next_test_at": "2026-11-22T00:10:00Z",
+        "tested_at": "2026-11-22T00:09:00Z",
+        "passed": False,
+        "message": "no answer",
+    }
     console = Console(width=160)
     with console.capture() as printed:
         console.print(_render("x", {"workers": [], "blocked": 9412}, [], [incident], width=160))

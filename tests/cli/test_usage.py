@@ -63,8 +63,10 @@ def test_a_noun_of_the_guides_and_a_command_below_another_one_are_shown_their_pl
     ("words", "told"),
     [
         (["billing", "set-rates", "--json"], '"code": "CLI.NO_PRICE"'),
-        (["billing", "set-rates", "--cpu", "1", "--machine", "burst/small=1", "--json"],
-         '"code": "CLI.PRICES_MIXED"'),
+        (
+            ["billing", "set-rates", "--cpu", "1", "--machine", "burst/small=1", "--json"],
+            '"code": "CLI.PRICES_MIXED"',
+        ),
         (["failures", "b1/my group", "--json"], '"code": "CLI.FAILURES_OF_GROUP"'),
         (["failures", "b1/my group"], "`weft jobs 'b1/my group' 'state = failed or state = err"),
         (["bogus"], "--help` lists the commands."),
@@ -72,7 +74,7 @@ def test_a_noun_of_the_guides_and_a_command_below_another_one_are_shown_their_pl
         (["why"], "`weft ls` lists batches."),
         (["status"], "`weft ls` lists batches; `weft system` shows how weft itself is."),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_has_its_code_and_what_helps(
     words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,9 +111,11 @@ def test_value_of_a_setting_is_told_by_its_option(
     ],
 )
 def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
-    line: str, advised: str | None, monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    advised: str | None,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr("weft.cli.commands.edit._edit_target", lambda *_, **__: 0)
 
     assert run_command(line.split()) == 0
@@ -122,10 +126,13 @@ def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
 @cases(
     ("line", "is_told"),
     [
-        ("run --bogus date", True), ("each sort -n", True), ("run --bogus -- date", False),
-        ("each --retries x -- date", False), ("ls --bogus", False),
+        ("run --bogus date", True),
+        ("each sort -n", True),
+        ("run --bogus -- date", False),
+        ("each --retries x -- date", False),
+        ("ls --bogus", False),
     ],
-)  # fmt: skip
+)
 def test_two_hyphens_are_advised_where_they_are_missing(
     line: str, capsys: pytest.CaptureFixture[str], *, is_told: bool
 ) -> None:

@@ -63,8 +63,11 @@ def gate(kind: str, key: str, n: int, *holders: JobName, **more: Any) -> GateFac
 def grows(machines: int = 1, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (fields of GrowthFacts)
     growth = GrowthFacts(machines, 4, **{"has_room": machines < 4, **more})
     return {
-        "pool": "burst", "cpu_active": 4, "growth": growth, **({} if machines == 4 else NOBODY),
-    }  # fmt: skip
+        "pool": "burst",
+        "cpu_active": 4,
+        "growth": growth,
+        **({} if machines == 4 else NOBODY),
+    }
 
 
 def coming(usual_s: float | None) -> dict[str, Any]:
@@ -82,14 +85,27 @@ def ended(state: str, **facts: Any) -> Callable[[int, int], list[Cause]]:  # noq
 
 def of_batch(batch_id: int, _: int) -> list[Cause]:
     ready = JobFacts(
-        batch_id=batch_id, job_id=1, state="ready", cpu=8, memory=GIB,
+        batch_id=batch_id,
+        job_id=1,
+        state="ready",
+        cpu=8,
+        memory=GIB,
         pool=msgspec.structs.replace(POOL, **TOO_LARGE),
-    )  # fmt: skip
+    )
     failed = EndFacts(batch_id=batch_id, job_id=4, state="failed", reason="exit", exit_code=3)
     group = GroupFacts(
-        batch_id=batch_id, name=f"b{batch_id}", state="running", complete=False, n_jobs=9,
-        n_pending=3, n_ready=3, n_running=2, n_failed=1, ready=(ready,), failed=failed,
-    )  # fmt: skip
+        batch_id=batch_id,
+        name=f"b{batch_id}",
+        state="running",
+        complete=False,
+        n_jobs=9,
+        n_pending=3,
+        n_ready=3,
+        n_running=2,
+        n_failed=1,
+        ready=(ready,),
+        failed=failed,
+    )
     return causes_of_group(group, SENTENCES, NOW)
 
 

@@ -86,8 +86,13 @@ def test_what_is_no_target_is_refused(text: str) -> None:
 def test_amounts_are_short() -> None:
     times = [0, 12, 3_400, 125_000, 3_725_000, 270_000_000]
     assert [duration(ms) for ms in times] == [
-        "0 ms", "12 ms", "3.4 s", "2:05", "1:02:05", "3 d 3 h",
-    ]  # fmt: skip
+        "0 ms",
+        "12 ms",
+        "3.4 s",
+        "2:05",
+        "1:02:05",
+        "3 d 3 h",
+    ]
     assert [size(n) for n in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
     assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "< 0.01", "1.50"]
 
@@ -134,9 +139,12 @@ def test_config_shows_all_and_where_a_setting_is_wrong(
     ],
 )
 async def test_what_stays_and_who_may_cancel_is_told(
-    line: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hrsi.toml").write_text("[sink.wekeo]")
     sink = {"setup": "hrsi", "n_open": 1, "n_given_up": 2, "n_held": 0}
@@ -183,35 +191,53 @@ def test_a_running_attempt_shows_its_time_so_far() -> None:
 def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     """Somebody who wonders why it waits, or which of many inputs failed, looks here."""
     job = {
-        "batch_id": 4, "job_id": 7, "name": "a", "index": 6, "state": "ready", "queue": "short",
+        "batch_id": 4,
+        "job_id": 7,
+        "name": "a",
+        "index": 6,
+        "state": "ready",
+        "queue": "short",
         "resources": {"cpu": 0.25, "gpu": 0, "memory": 64 << 20, "storage": 0, "rack": "12"},
-        "spec": {"command": ["align", "{value}"], "env": {"WEFT_ARRAY_VALUE": "NA12878"},
-                 "timeout_s": 90.0},
+        "spec": {
+            "command": ["align", "{value}"],
+            "env": {"WEFT_ARRAY_VALUE": "NA12878"},
+            "timeout_s": 90.0,
+        },
         "progress": {"percent": 40.5, "text": "\x1b[2J4\n", "at": "2026-10-01T12:00:00Z"},
-    }  # fmt: skip
+    }
     _print_job(job, None, "", None)
 
     shown = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert shown["Progress"].startswith("40.5 %, \ufffd[2J4 (2026-10-01")
     assert shown.items() >= {
-        ("Queue", "short"), ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
-        ("Value", "NA12878"), ("Time limit", "1:30"),
-    }  # fmt: skip
+        ("Queue", "short"),
+        ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
+        ("Value", "NA12878"),
+        ("Time limit", "1:30"),
+    }
 
 
 @cases(
     ("state", "attempt", "words"),
     [
-        ("running", 2, "40 %, epoch 4"), ("running", 3, "40 %, epoch 4, in attempt 2"),
-        ("ready", 2, "40 %, epoch 4, in attempt 2"), ("failed", 2, "exit code 3"),
+        ("running", 2, "40 %, epoch 4"),
+        ("running", 3, "40 %, epoch 4, in attempt 2"),
+        ("ready", 2, "40 %, epoch 4, in attempt 2"),
+        ("failed", 2, "exit code 3"),
     ],
-)  # fmt: skip
+)
 def test_a_list_says_how_far_a_job_is(state: str, attempt: int, words: str) -> None:
     """What an earlier attempt said is shown as that."""
     said = {"percent": 40.0, "text": "epoch 4", "attempt": 2}
     phase = "executing" if state in {"running", "ready"} else None
-    job = {"state": state, "attempt": attempt, "phase": phase, "progress": said, "reason": "exit",
-           "exit_code": 3}  # fmt: skip
+    job = {
+        "state": state,
+        "attempt": attempt,
+        "phase": phase,
+        "progress": said,
+        "reason": "exit",
+        "exit_code": 3,
+    }
     assert why_of(job) == words
 
 

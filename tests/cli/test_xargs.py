@@ -26,7 +26,7 @@ INPUTS = st.lists(
         ["a", "bc", "def", "é", "END", "{}", ",", " ", "\t", "\n", "\n", "'", '"', "\\"]
     ),
     max_size=30,
-).map("".join)  # fmt: skip
+).map("".join)
 COUNTS = st.integers(1, 4).map(str)
 OPTIONS = st.tuples(
     st.sampled_from([[], [], ["-0"], ["-d", ","], ["-d", "\\n"]]),

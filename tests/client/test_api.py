@@ -40,7 +40,7 @@ BATCH = b'{"id": 1, "complete": true}'
 
 
 @cases(("close", "n"), [(False, 1), (True, 3)])
-async def test_connections_are_kept_unless_the_server_closes_them(close: bool, n: int) -> None:  # noqa: FBT001
+async def test_connections_are_kept_unless_the_server_closes_them(close: bool, n: int) -> None:
     reply = answer(200, BATCH, close=close)
     async with serving(reply) as server, Api(server.url, "t") as client:
         for _ in range(3):
@@ -125,10 +125,14 @@ async def test_retry_after_is_respected_within_patience() -> None:
 
 async def test_problem_documents_are_raised_as_the_same_class() -> None:
     problem = {
-        "title": "batch b7 does not exist", "detail": "Why.", "hint": "What to do.",
-        "code": "API.BATCH_NOT_FOUND", "status": 404, "trace_id": "abc",
+        "title": "batch b7 does not exist",
+        "detail": "Why.",
+        "hint": "What to do.",
+        "code": "API.BATCH_NOT_FOUND",
+        "status": 404,
+        "trace_id": "abc",
         "errors": [{"pointer": "/x", "message": "wrong"}],
-    }  # fmt: skip
+    }
     body = json.dumps(problem).encode()
     async with serving(answer(404, body)) as server, Api(server.url, "t") as client:
         with pytest.raises(BatchNotFound) as caught:
@@ -244,8 +248,10 @@ async def test_a_followed_log_ends_with_how_the_job_ended() -> None:
         events = [event async for event in client.follow_log(1, 2)]
 
     assert [(e.kind, e.data) for e in events] == [
-        ("stdout", b"hi\n"), ("stderr", b"oops\n"), ("end", b""),
-    ]  # fmt: skip
+        ("stdout", b"hi\n"),
+        ("stderr", b"oops\n"),
+        ("end", b""),
+    ]
     assert events[-1].facts["exit_code"] == 3
     assert server.requests[0].target == "/v1/batches/1/jobs/2/log?stream=both&follow=true"
 

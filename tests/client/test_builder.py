@@ -247,6 +247,10 @@ async def test_they_go_in_bunches_and_after_an_error_on_with_the_one_that_failed
     }
     bunches = [msgspec.msgpack.decode(request.body)["jobs"] for request in server.requests[1:]]
     assert [(len(jobs), jobs[:1]) for jobs in bunches] == [
-        (10_000, [1]), (10_000, [10_001]), (10_000, [10_001]), (5_000, [20_001]), (0, []),
-    ]  # fmt: skip
+        (10_000, [1]),
+        (10_000, [10_001]),
+        (10_000, [10_001]),
+        (5_000, [20_001]),
+        (0, []),
+    ]
     assert (last["added"], again["added"], again["n_members"]) == (15_000, 0, 99)

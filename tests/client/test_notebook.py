@@ -16,14 +16,24 @@ from weft import Client, aio
 from weft.client.card import card_html
 
 COUNTS = {
-    "n_jobs": 10, "n_completed": 4, "n_succeeded": 2, "n_failed": 1, "n_errored": 0,
-    "n_cancelled": 1, "n_running": 3,
-}  # fmt: skip
+    "n_jobs": 10,
+    "n_completed": 4,
+    "n_succeeded": 2,
+    "n_failed": 1,
+    "n_errored": 0,
+    "n_cancelled": 1,
+    "n_running": 3,
+}
 HOSTILE = '<script>alert(1)</script>"\u202e\x1b[2J' + "x" * 10_000
 DOCUMENT = {
-    **COUNTS, "id": 7, "state": "running", "complete": False, "name": HOSTILE, "cost": 1.5,
+    **COUNTS,
+    "id": 7,
+    "state": "running",
+    "complete": False,
+    "name": HOSTILE,
+    "cost": 1.5,
     "duration_ms": 65_000,
-}  # fmt: skip
+}
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = f"{ROOT / 'src'}:{sysconfig.get_path('purelib')}"
 RUNNING = {**DOCUMENT, "name": "night"}
@@ -47,8 +57,12 @@ def test_a_card_has_bar_and_words_and_no_script() -> None:
     assert "running, 1 failed, 1 cancelled · 4/10 (40%) · cost 1.50 · 1:05" in page
     assert "cost &lt; 0.01" in card_html("b7", {**DOCUMENT, "cost": 0.001})
     assert [*re.findall(r"</span>([\d,]+ \w+)</span>", page)] == [
-        "2 succeeded", "1 failed", "1 cancelled", "3 running", "3 waiting",
-    ]  # fmt: skip
+        "2 succeeded",
+        "1 failed",
+        "1 cancelled",
+        "3 running",
+        "3 waiting",
+    ]
     # The bar has the same parts; text has no colour of its own, so it is seen on light and dark.
     assert [*map(int, re.findall(r"flex:(\d+) 0 0", page))] == [2, 1, 1, 3, 3]
     assert not re.search(r"[; \"]color:", page)

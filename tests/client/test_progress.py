@@ -10,9 +10,17 @@ from weft.client.answer import Answer
 from weft.client.progress_bar import Counts, Progress, draw_rich, rich_bar
 
 STATUS = {
-    "n_jobs": 10, "n_succeeded": 0, "n_failed": 1, "n_errored": 1, "n_cancelled": 0,
-    "n_running": 4, "state": "running", "name": None, "cost": 0, "duration_ms": 1,
-}  # fmt: skip
+    "n_jobs": 10,
+    "n_succeeded": 0,
+    "n_failed": 1,
+    "n_errored": 1,
+    "n_cancelled": 0,
+    "n_running": 4,
+    "state": "running",
+    "name": None,
+    "cost": 0,
+    "duration_ms": 1,
+}
 
 
 class Kernel:
@@ -75,8 +83,9 @@ def test_a_job_that_runs_alone_says_how_far_it_is(kernel: Kernel) -> None:
         shown["text/plain"] == "b1: 1/2, 1 running, 2 failed; 50 %, [red]<b>[red]<b>[red]<b>[red]…"
     )
     assert [(counts.parts, bool(counts.said())) for counts in (one, many)] == [
-        (1.5, True), (1, False),
-    ]  # fmt: skip
+        (1.5, True),
+        (1, False),
+    ]
     bar = rich_bar("b1", Console())
     draw_rich(bar, one)
     assert bar.tasks[0].completed == 1.5

@@ -26,8 +26,16 @@ from weft.client.objects.job_keywords import JobKeywords
 from weft.wire import answers as wire_answers
 from weft.wire.documents.batches import JobDocument
 
-CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
-           "JobTreeBuilder")  # fmt: skip
+CLASSES = (
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+)
 
 
 WAITS_ONLY = {"map"}

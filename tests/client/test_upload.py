@@ -38,9 +38,11 @@ def test_numbered_parents_follow_when_jobs_change_places() -> None:
 
 def test_groups_are_made_with_their_ancestors() -> None:
     found = plan(
-        {"group": "/s1/a"}, {"group": "/s1"}, {},
+        {"group": "/s1/a"},
+        {"group": "/s1"},
+        {},
         groups=[{"path": "/s1", "attributes": {"k": "v"}}],
-    )  # fmt: skip
+    )
 
     assert found.groups == [
         {"name": "s1", "parent": 0, "attributes": {"k": "v"}},
@@ -172,18 +174,25 @@ def _documents(bunch: Bunch) -> list[dict[str, Any]]:
 
 def test_large_array_is_cut_into_parts_that_continue_its_indices() -> None:
     jobs: list[dict[str, Any]] = [
-        {"name": "a"}, {"count": 250, "index_from": 7, "name": "b"}, {"name": "c"},
-    ]  # fmt: skip
+        {"name": "a"},
+        {"count": 250, "index_from": 7, "name": "b"},
+        {"name": "c"},
+    ]
 
     bunches = list(cut_bunches(jobs, part_max=100))
 
     assert [(bunch.first, bunch.n_jobs, bunch.origins) for bunch in bunches] == [
-        (1, 1, [0]), (2, 100, [1]), (102, 100, [1]), (202, 51, [1, 2]),
-    ]  # fmt: skip
+        (1, 1, [0]),
+        (2, 100, [1]),
+        (102, 100, [1]),
+        (202, 51, [1, 2]),
+    ]
     parts = [job for bunch in bunches for job in _documents(bunch) if job["name"] == "b"]
     assert [(part["index_from"], part["count"]) for part in parts] == [
-        (7, 100), (107, 100), (207, 50)
-    ]  # fmt: skip
+        (7, 100),
+        (107, 100),
+        (207, 50),
+    ]
 
 
 def test_values_are_cut_with_their_array() -> None:
@@ -197,8 +206,13 @@ def test_values_are_cut_with_their_array() -> None:
 
     parts = [job for bunch in bunches for job in _documents(bunch)]
     assert [(part["index_from"], len(part["values"])) for part in parts] == [
-        (7, 100), (107, 100), (207, 50), (0, 1), (1, 1), (2, 1)
-    ]  # fmt: skip
+        (7, 100),
+        (107, 100),
+        (207, 50),
+        (0, 1),
+        (1, 1),
+        (2, 1),
+    ]
     assert [value for part in parts[:3] for value in part["values"]] == values
     assert [bunch.first for bunch in bunches] == [1, 101, 201]
 
@@ -283,8 +297,11 @@ def test_arrays_count_as_their_jobs_and_may_be_cut() -> None:
     assert (spool.n_documents, spool.n_jobs) == (3, 250_002)
     bunches = list(cut_bunches(spool.read([{}, {"group": 3}])))
     assert [(bunch.first, bunch.n_jobs) for bunch in bunches] == [
-        (1, 1), (2, 100_000), (100_002, 100_000), (200_002, 50_001),
-    ]  # fmt: skip
+        (1, 1),
+        (2, 100_000),
+        (100_002, 100_000),
+        (200_002, 50_001),
+    ]
     assert decoded(bunches[2].jobs[0]) == {"count": 100_000, "index_from": 100_007, "group": 3}
 
 

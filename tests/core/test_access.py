@@ -40,15 +40,24 @@ def test_name_of_an_unknown_tenant_is_shown_to_administrators_of_the_site_alone(
 @cases(
     ("reason", "of_its_tenant", "of_others"),
     [
-        ("user r of tenant 1 changed its description", "user r changed its description",
-         "site administrator changed its description"),
-        ("user r of tenant 1 removed its description", "user r removed its description",
-         "site administrator removed its description"),
-        ("the owner (kim) changed the price of flavour f",
-         "the owner changed the price of flavour f", "the owner changed the price of flavour f"),
+        (
+            "user r of tenant 1 changed its description",
+            "user r changed its description",
+            "site administrator changed its description",
+        ),
+        (
+            "user r of tenant 1 removed its description",
+            "user r removed its description",
+            "site administrator removed its description",
+        ),
+        (
+            "the owner (kim) changed the price of flavour f",
+            "the owner changed the price of flavour f",
+            "the owner changed the price of flavour f",
+        ),
         ("3 jobs wait", "3 jobs wait", "3 jobs wait"),
     ],
-)  # fmt: skip
+)
 def test_reason_for_a_change_of_a_pool(reason: str, of_its_tenant: str, of_others: str) -> None:
     assert shown_reason(reason, to_tenant_id=1) == of_its_tenant
     assert shown_reason(reason, to_tenant_id=2) == of_others
@@ -108,10 +117,18 @@ def test_cookie_stays_with_browser_and_origin() -> None:
 @cases(
     "name",
     [
-        "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "PGPASSWORD", "api_key",
-        "SSH_PASSPHRASE", "GOOGLE_CREDENTIALS", "DB_PASS", "OPENAI_API_KEY", "SESSION_COOKIE",
+        "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "PGPASSWORD",
+        "api_key",
+        "SSH_PASSPHRASE",
+        "GOOGLE_CREDENTIALS",
+        "DB_PASS",
+        "OPENAI_API_KEY",
+        "SESSION_COOKIE",
     ],
-)  # fmt: skip
+)
 def test_names_of_secrets_are_masked(name: str) -> None:
     patterns = patterns_of(Settings().masked_env)
 

@@ -26,8 +26,10 @@ def test_toml_says_the_same() -> None:
     ("more", "what"),
     [
         *(({"templatePath": path}, "within the folder") for path in ("../run.sh", "/bin/sh")),
-        ({"name": "../a"}, "with the version"), ({"version": None}, "expected a text"),
-        ({"defaultMaxRunTime": "1h"}, "HH:mm:ss"), ({"defaultNodeCount": 0}, "from 1 to"),
+        ({"name": "../a"}, "with the version"),
+        ({"version": None}, "expected a text"),
+        ({"defaultMaxRunTime": "1h"}, "HH:mm:ss"),
+        ({"defaultNodeCount": 0}, "from 1 to"),
         ({"parameters": 7}, "list"),
         ({"parameters": [{"id": "a", "value": {"type": "sql"}}]}, "type"),
         ({"parameters": [{"id": "a", "value": {"validator": "(a{9}){9}"}}]}, "validator"),
@@ -38,7 +40,7 @@ def test_toml_says_the_same() -> None:
         ({"inputs": [{"id": "a", "value": {"default": [2**64]}}]}, "64"),
         *(({"parameters": [{"id": name}]}, "id") for name in TAKEN),
     ],
-)  # fmt: skip
+)
 def test_wrong_descriptions_are_refused(more: dict[str, Any], what: str) -> None:
     with pytest.raises(InvalidApp, match=what):
         parse_description("app.json", json.dumps({**APP, **more}).encode())

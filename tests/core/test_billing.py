@@ -21,9 +21,19 @@ def test_prices_are_read_exactly() -> None:
 
 
 @cases(
-    "text", ["burst=1", "/small=1", "burst/=1", "burst/small", "burst/small=x", "burst/small=-1",
-             "burst/small=NaN", "burst/small=1e9", "burst/small=0.0000000000001"]
-)  # fmt: skip
+    "text",
+    [
+        "burst=1",
+        "/small=1",
+        "burst/=1",
+        "burst/small",
+        "burst/small=x",
+        "burst/small=-1",
+        "burst/small=NaN",
+        "burst/small=1e9",
+        "burst/small=0.0000000000001",
+    ],
+)
 def test_everything_else_is_refused(text: str) -> None:
     with pytest.raises(InvalidPrice, match="price"):
         machine_prices([text])
@@ -35,9 +45,12 @@ TICK_S = 10
 def spending(**more: Any) -> Spending:  # noqa: ANN401 (fields of Spending)
     """Return that of a project with limits 80 and 100, of which 36 run off in an hour."""
     known = {
-        "amount_max": Decimal(100), "amount_soft_max": Decimal(80), "used": Decimal(0),
-        "used_per_hour": Decimal(36), "stage": Stage.BELOW,
-    }  # fmt: skip
+        "amount_max": Decimal(100),
+        "amount_soft_max": Decimal(80),
+        "used": Decimal(0),
+        "used_per_hour": Decimal(36),
+        "stage": Stage.BELOW,
+    }
     return Spending(**{**known, **more})
 
 

@@ -33,8 +33,9 @@ def nest(depth: int, *, by: str = "list") -> Any:  # noqa: ANN401 (any JSON)
 @pytest.mark.parametrize("by", ["list", "dict"])
 def test_the_deepest_document_is_read_and_the_next_one_is_refused(by: str) -> None:
     for encode, read in (
-        (msgspec.json.encode, read_json), (msgspec.msgpack.encode, read_msgpack),
-    ):  # fmt: skip
+        (msgspec.json.encode, read_json),
+        (msgspec.msgpack.encode, read_msgpack),
+    ):
         assert read(encode(nest(DEPTH_MAX, by=by))) == nest(DEPTH_MAX, by=by)
         with pytest.raises(Unreadable, match=TOO_DEEP):
             read(encode(nest(DEPTH_MAX + 1, by=by)))
@@ -43,9 +44,10 @@ def test_the_deepest_document_is_read_and_the_next_one_is_refused(by: str) -> No
 @cases("depth", [101, 900, 985, 1_000, 100_000])
 def test_any_deeper_one_is_refused_in_the_same_words(depth: int) -> None:
     for text in (
-        "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth,
+        "[" * depth + "]" * depth,
+        '{"a":' * depth + "1" + "}" * depth,
         '["]",' * depth + "1" + ',"["]' * depth,
-    ):  # fmt: skip
+    ):
         with pytest.raises(Unreadable, match=TOO_DEEP):
             read_json(text)
     with pytest.raises(Unreadable, match=TOO_DEEP):
@@ -90,8 +92,10 @@ def test_what_is_shared_is_looked_at_once_and_a_ring_is_too_deep() -> None:
 
 def test_other_wrong_texts_say_what_is_wrong() -> None:
     for wrong, says in (
-        (b'"\xff"', "UTF-8: byte 0xff"), (b"{", "truncated"), (b"[1e999]", "out of range"),
-    ):  # fmt: skip
+        (b'"\xff"', "UTF-8: byte 0xff"),
+        (b"{", "truncated"),
+        (b"[1e999]", "out of range"),
+    ):
         with pytest.raises(Unreadable, match=says):
             read_json(wrong)
     for half in (

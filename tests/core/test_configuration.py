@@ -19,8 +19,14 @@ from weft.extensions.lines.rules.configuration import (
     standing_of,
 )
 
-ITEM = {"key": "a", "tile": "32TLR", "cloud": 40, "esa": "2027-04-13T13:02:00Z",
-        "measured": "2027-04-13T10:13:47Z", "bands": ["B1", "B2"]}  # fmt: skip
+ITEM = {
+    "key": "a",
+    "tile": "32TLR",
+    "cloud": 40,
+    "esa": "2027-04-13T13:02:00Z",
+    "measured": "2027-04-13T10:13:47Z",
+    "bands": ["B1", "B2"],
+}
 NRT = "timestamp(item.esa) - timestamp(item.measured) < duration('24h') ? 'nrt' : 'delayed'"
 
 
@@ -41,10 +47,12 @@ def test_job_is_configured_by_its_item() -> None:
     }
     assert problems(document) == []
     assert configure(document, ITEM).fields == {
-        "priority": 2, "queue": "clear", "attributes": {"priority_name": "nrt"},
+        "priority": 2,
+        "queue": "clear",
+        "attributes": {"priority_name": "nrt"},
         "env": {"TILE": "32TLR", "N": "2", "GOOD": "true"},
         "resources": {"memory": "2Gi", "cpu": 2},
-    }  # fmt: skip
+    }
     assert configure(document, {**ITEM, "cloud": 95}).cancelled
 
 
@@ -110,7 +118,7 @@ PARAMS = {"start": datetime(2027, 4, 1, tzinfo=UTC), "within": "60d", "clouds": 
         ("item.measured.startsWith('2027')", True),
     ],
 )
-def test_texts_are_times_where_times_are_asked_for(text: str, value: bool) -> None:  # noqa: FBT001
+def test_texts_are_times_where_times_are_asked_for(text: str, value: bool) -> None:
     found = configure({"env": {"A": text}}, ITEM, PARAMS)
     assert found.fields["env"]["A"] == str(value).lower()
 
@@ -126,9 +134,11 @@ def test_parameters_that_were_read_are_named() -> None:
 
 RULES = {
     "series": {"key": "item.tile", "order": "item.measured"},
-    "env": {"MODE": "series.previous != null && item.measured - series.previous.measured "
-                    "<= param.within ? 'nominal' : 'init'"},
-}  # fmt: skip
+    "env": {
+        "MODE": "series.previous != null && item.measured - series.previous.measured "
+        "<= param.within ? 'nominal' : 'init'"
+    },
+}
 
 
 def test_item_waits_for_the_one_before_it_and_then_reads_it() -> None:

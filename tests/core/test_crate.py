@@ -10,18 +10,34 @@ from weft.core.files.crate import METADATA, WORKFLOW, Ran, crate_of
 AT = "2027-04-13T10:00:00.123456+00:00"
 NOW = datetime(2027, 4, 14, tzinfo=UTC)
 BATCH = {
-    "id": 3, "name": "snow", "user": "ada", "billing_project": "maps", "attributes": {},
+    "id": 3,
+    "name": "snow",
+    "user": "ada",
+    "billing_project": "maps",
+    "attributes": {},
     "created_at": AT,
-}  # fmt: skip
+}
 
 
 def job(number: int, spec: dict[str, Any], **more: object) -> dict[str, Any]:
     return {
-        "job_id": number, "name": f"job {number}", "state": "success", "attempt": 1, "user": "ada",
-        "started_at": AT, "ended_at": AT, "exit_code": 0, "message": None, "reason": None,
-        "attributes": {}, "parents": [], "queue": "default", "priority": 0,
-        "spec": {**spec, "trace_id": "00"}, **more,
-    }  # fmt: skip
+        "job_id": number,
+        "name": f"job {number}",
+        "state": "success",
+        "attempt": 1,
+        "user": "ada",
+        "started_at": AT,
+        "ended_at": AT,
+        "exit_code": 0,
+        "message": None,
+        "reason": None,
+        "attributes": {},
+        "parents": [],
+        "queue": "default",
+        "priority": 0,
+        "spec": {**spec, "trace_id": "00"},
+        **more,
+    }
 
 
 def ran(*jobs: dict[str, Any], **more: Any) -> Ran:  # noqa: ANN401 (fields)
@@ -66,11 +82,14 @@ def test_versions_of_parameters_have_their_values() -> None:
     _, entities = read(made)
     values = {key: one["value"] for key, one in entities.items() if "value" in one}
     assert values == {
-        "#value-clouds-1": 90, "#value-clouds-2": "[1, 2]", "#value-gone-7": "version 7",
-    }  # fmt: skip
+        "#value-clouds-1": 90,
+        "#value-clouds-2": "[1, 2]",
+        "#value-gone-7": "version 7",
+    }
     assert entities["#param-clouds"]["workExample"] == [
-        {"@id": "#value-clouds-1"}, {"@id": "#value-clouds-2"},
-    ]  # fmt: skip
+        {"@id": "#value-clouds-1"},
+        {"@id": "#value-clouds-2"},
+    ]
     assert entities[WORKFLOW]["input"] == [{"@id": "#param-clouds"}, {"@id": "#param-gone"}]
 
 

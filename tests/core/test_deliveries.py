@@ -18,9 +18,12 @@ from weft.core.deliveries.mail import (
 
 JITTER = st.floats(0, 1, exclude_max=True)
 PLANS = st.builds(
-    RetryPlan, first_s=st.floats(0.01, 10), longest_s=st.floats(10, 86400),
-    attempts_max=st.integers(1, 10_000), age_max_s=st.floats(1, 31_536_000),
-)  # fmt: skip
+    RetryPlan,
+    first_s=st.floats(0.01, 10),
+    longest_s=st.floats(10, 86400),
+    attempts_max=st.integers(1, 10_000),
+    age_max_s=st.floats(1, 31_536_000),
+)
 STATUSES = st.none() | st.integers(100, 599)
 ATTEMPTS = st.integers(1, 20_000)
 AGES = st.floats(0, 4e7)
@@ -71,10 +74,20 @@ def test_only_2xx_is_a_delivery() -> None:
 
 @cases(
     "text",
-    ["jane", "@example.org", "jane@", "a b@example.org", "a@b@example.org", "a.@example.org",
-     "x\r\nRCPT TO:<y@example.org>", "jane@exa mple.org", "<jane@example.org>", "ä@example.org",
-     f"{'a' * 65}@example.org"],
-)  # fmt: skip
+    [
+        "jane",
+        "@example.org",
+        "jane@",
+        "a b@example.org",
+        "a@b@example.org",
+        "a.@example.org",
+        "x\r\nRCPT TO:<y@example.org>",
+        "jane@exa mple.org",
+        "<jane@example.org>",
+        "ä@example.org",
+        f"{'a' * 65}@example.org",
+    ],
+)
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected an address"):
         parse_mail_address(text)

@@ -51,13 +51,22 @@ def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() ->
 @cases(
     ("placeholder", "line", "expected"),
     [
-        ("{}", "a b/c.tar.gz", "a b/c.tar.gz"), ("{.}", "a b/c.tar.gz", "a b/c.tar"),
-        ("{.}", "dir.d/file", "dir.d/file"), ("{.}", "d/.rc", "d/"), ("{.}", "d/x.", "d/x."),
-        ("{/}", "a/b/c.txt", "c.txt"), ("{/.}", "a/b.d/c.txt", "c"), ("{//}", "a/b/c.txt", "a/b"),
-        ("{//}", "c.txt", "."), ("{//}", "/c.txt", "/"), ("{#}", "x", "7"),
-        ("<{}>{#}", "x", "<x>7"), ("{}", "{/}", "{/}"), ("{other}", "x", "{other}"),
+        ("{}", "a b/c.tar.gz", "a b/c.tar.gz"),
+        ("{.}", "a b/c.tar.gz", "a b/c.tar"),
+        ("{.}", "dir.d/file", "dir.d/file"),
+        ("{.}", "d/.rc", "d/"),
+        ("{.}", "d/x.", "d/x."),
+        ("{/}", "a/b/c.txt", "c.txt"),
+        ("{/.}", "a/b.d/c.txt", "c"),
+        ("{//}", "a/b/c.txt", "a/b"),
+        ("{//}", "c.txt", "."),
+        ("{//}", "/c.txt", "/"),
+        ("{#}", "x", "7"),
+        ("<{}>{#}", "x", "<x>7"),
+        ("{}", "{/}", "{/}"),
+        ("{other}", "x", "{other}"),
     ],
-)  # fmt: skip
+)
 def test_placeholders(placeholder: str, line: str, expected: str) -> None:
     template = CommandTemplate(("{}", placeholder))
 
@@ -114,12 +123,16 @@ def test_words_do_not_depend_on_where_the_input_is_cut(pieces: list[bytes]) -> N
 @cases(
     ("text", "words"),
     [
-        (b"a b\tc\nd", [b"a", b"b", b"c", b"d"]), (b" 'a b'\"c d\"e \\' ", [b"a bc de", b"'"]),
-        (b"'' x\n", [b"", b"x"]), (b"a\\\nb\n", [b"a\nb"]),
-        (b"\"it's\" 'a\\b'", [b"it's", b"a\\b"]), (b"a\fb\n\fc\n", [b"a\fb", b"c"]),
-        (b"a\\", [b"a"]), (b"\n \n\t\n", []),
+        (b"a b\tc\nd", [b"a", b"b", b"c", b"d"]),
+        (b" 'a b'\"c d\"e \\' ", [b"a bc de", b"'"]),
+        (b"'' x\n", [b"", b"x"]),
+        (b"a\\\nb\n", [b"a\nb"]),
+        (b"\"it's\" 'a\\b'", [b"it's", b"a\\b"]),
+        (b"a\fb\n\fc\n", [b"a\fb", b"c"]),
+        (b"a\\", [b"a"]),
+        (b"\n \n\t\n", []),
     ],
-)  # fmt: skip
+)
 def test_words(text: bytes, words: list[bytes]) -> None:
     assert split_words([text]) == (words, None)
 
@@ -128,8 +141,12 @@ def test_line_of_a_word_counts_lines_with_words_and_goes_on_after_a_blank() -> N
     splitter = WordSplitter()
 
     assert splitter.feed(b"a b\n\n c \nd\ne\n") == [
-        (1, b"a"), (1, b"b"), (2, b"c"), (2, b"d"), (3, b"e"),
-    ]  # fmt: skip
+        (1, b"a"),
+        (1, b"b"),
+        (2, b"c"),
+        (2, b"d"),
+        (3, b"e"),
+    ]
 
 
 def test_whole_lines_keep_their_blanks_but_the_first() -> None:
@@ -160,10 +177,20 @@ def test_program_is_never_replaced_and_words_without_a_place_come_last() -> None
 @cases(
     ("text", "on_four_cores"),
     [
-        ("3", 3), ("0", 0), ("50%", 2), ("51%", 3), ("12.5%", 1), ("1%", 1), ("0%", 1),
-        ("250%", 10), ("+2", 6), ("-1", 3), ("-9", 1), ("+0", 4),
+        ("3", 3),
+        ("0", 0),
+        ("50%", 2),
+        ("51%", 3),
+        ("12.5%", 1),
+        ("1%", 1),
+        ("0%", 1),
+        ("250%", 10),
+        ("+2", 6),
+        ("-1", 3),
+        ("-9", 1),
+        ("+0", 4),
     ],
-)  # fmt: skip
+)
 def test_limit_is_a_number_or_counts_from_the_cores(text: str, on_four_cores: int) -> None:
     assert parse_job_limit(text).on(4) == on_four_cores
 

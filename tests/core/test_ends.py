@@ -66,11 +66,13 @@ def test_a_number_is_taken_as_its_text_and_a_condition_is_custom_by_default() ->
         (b'{"tester": "tcp", "parameters": {"a": 1e400}}', "a parameter is a name"),
         (b'{"tester": "tcp", "parameters": {"a": "x\\u0000"}}', "not printable"),
         (b'{"tester": "tcp", "parameters": {"a": "' + b"x" * 1001 + b'"}}', "too long"),
-        (json.dumps({"tester": "tcp", "parameters": {f"p{n}": 1 for n in range(21)}}).encode(),
-         "at most 20 fields"),
+        (
+            json.dumps({"tester": "tcp", "parameters": {f"p{n}": 1 for n in range(21)}}).encode(),
+            "at most 20 fields",
+        ),
         (b'{"tester": "tcp", "parameters": {"a": ' + b"9" * 5000 + b"}}", "not JSON"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_is_told(data: bytes, why: str) -> None:
     with pytest.raises(WrongAsk, match=why):
         read_ask(data)
@@ -160,14 +162,22 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
     return st.one_of(
         st.fixed_dictionaries({"policy": st.just("constant"), "wait_s": WAITS, "jitter": jitter}),
         st.tuples(WAITS, WAITS, jitter).map(
-            lambda t: {"policy": "exponential", "first_s": min(t[:2]), "longest_s": max(t[:2]),
-                       "jitter": t[2]}
+            lambda t: {
+                "policy": "exponential",
+                "first_s": min(t[:2]),
+                "longest_s": max(t[:2]),
+                "jitter": t[2],
+            }
         ),
-        st.fixed_dictionaries({
-            "policy": st.just("stepwise"), "steps": st.lists(steps, min_size=1, max_size=4),
-            "give_up_s": WAITS, "jitter": jitter,
-        }),
-    ).map(completed)  # fmt: skip
+        st.fixed_dictionaries(
+            {
+                "policy": st.just("stepwise"),
+                "steps": st.lists(steps, min_size=1, max_size=4),
+                "give_up_s": WAITS,
+                "jitter": jitter,
+            }
+        ),
+    ).map(completed)
 
 
 @given(TRIES)
@@ -219,26 +229,35 @@ def test_policies_without_mistakes_are_taken(policy: dict[str, Any]) -> None:
         ({"policy": "exponential", "jitter": 1.5}, ("jitter",), "from 0 (none) to 1"),
         ({"policy": "exponential", "jitter": -0.1}, ("jitter",), "from 0 (none) to 1"),
         ({"policy": "stepwise", "steps": []}, ("steps",), "from 1 to 100"),
-        ({"policy": "stepwise", "steps": [{"wait_s": 1}, {"wait_s": 2}]}, ("steps", 0, "tries"),
-         "only the last step"),
-        ({"policy": "stepwise", "steps": [{"wait_s": 1, "tries": 0}]}, ("steps", 0, "tries"),
-         "from 1 to"),
+        (
+            {"policy": "stepwise", "steps": [{"wait_s": 1}, {"wait_s": 2}]},
+            ("steps", 0, "tries"),
+            "only the last step",
+        ),
+        (
+            {"policy": "stepwise", "steps": [{"wait_s": 1, "tries": 0}]},
+            ("steps", 0, "tries"),
+            "from 1 to",
+        ),
         ({"policy": "stepwise", "steps": [{"wait_s": -2}]}, ("steps", 0, "wait_s"), "from 0.001"),
         ({"policy": "stepwise", "give_up_s": 0}, ("give_up_s",), "from 0.001"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_found(policy: dict[str, Any], where: tuple[str, ...], says: str) -> None:
     ((found, message),) = mistakes(policy)
     assert found == where
     assert says in message
 
 
-@cases(("first", "factor", "last", "values"), [
-    (512, 2, 4096, [512, 1024, 2048, 4096]),
-    (1000, 2, 3500, [1000, 2000, 3500]),
-    (3, 1.5, 8, [3, 5, 8]),
-    (1, 1.01, 3, [1, 2, 3]),
-])  # fmt: skip
+@cases(
+    ("first", "factor", "last", "values"),
+    [
+        (512, 2, 4096, [512, 1024, 2048, 4096]),
+        (1000, 2, 3500, [1000, 2000, 3500]),
+        (3, 1.5, 8, [3, 5, 8]),
+        (1, 1.01, 3, [1, 2, 3]),
+    ],
+)
 def test_a_size_grows_up_to_its_limit(
     first: int, factor: float, last: int, values: list[int]
 ) -> None:
@@ -251,9 +270,17 @@ def test_a_ladder_has_a_limited_number_of_steps() -> None:
         ladder(10**6, 1.001, 10**9)
 
 
-@cases(("given", "factor"), [
-    ("x2", 2), ("×1.5", 1.5), ("X 3", 3), ("2Gi", None), (2, None), ("2x", None),
-])  # fmt: skip
+@cases(
+    ("given", "factor"),
+    [
+        ("x2", 2),
+        ("×1.5", 1.5),
+        ("X 3", 3),
+        ("2Gi", None),
+        (2, None),
+        ("2x", None),
+    ],
+)
 def test_factors(given: object, factor: float | None) -> None:
     assert parse_factor(given) == factor
 
@@ -269,9 +296,13 @@ def test_combinations_change_what_has_come_further() -> None:
     stays = MoreRule(after=1, values=["yes", None], word="preemptible")
 
     assert [*combinations([memory, stays])] == [
-        {}, {"preemptible": None}, {"memory_mib": 2}, {"memory_mib": 2, "preemptible": None},
-        {"memory_mib": 4}, {"memory_mib": 4, "preemptible": None},
-    ]  # fmt: skip
+        {},
+        {"preemptible": None},
+        {"memory_mib": 2},
+        {"memory_mib": 2, "preemptible": None},
+        {"memory_mib": 4},
+        {"memory_mib": 4, "preemptible": None},
+    ]
 
 
 JITTER = st.floats(0, 1, exclude_max=True)

@@ -20,13 +20,38 @@ ValueError: cannot parse row 17
 PARTS = st.one_of(
     st.sampled_from(
         [
-            "error:", "can't", "'", '"', "`", "/", "\\", "a/b", "x.csv", "http://h/p?q=1", "0xff",
-            "12", "-3.5e7", "token", "=", "password: ", "Bearer ", "hunter2hunter2", "<n>", "…",
-            "2026-11-22T10:00:00Z", "deadbeef01", "u:p@h", "://", "\u2018", "\u2019", " ", "\n",
+            "error:",
+            "can't",
+            "'",
+            '"',
+            "`",
+            "/",
+            "\\",
+            "a/b",
+            "x.csv",
+            "http://h/p?q=1",
+            "0xff",
+            "12",
+            "-3.5e7",
+            "token",
+            "=",
+            "password: ",
+            "Bearer ",
+            "hunter2hunter2",
+            "<n>",
+            "…",
+            "2026-11-22T10:00:00Z",
+            "deadbeef01",
+            "u:p@h",
+            "://",
+            "\u2018",
+            "\u2019",
+            " ",
+            "\n",
         ]
     ),
     st.text(max_size=12),
-)  # fmt: skip
+)
 TEXTS = st.lists(PARTS, max_size=60).map("".join)
 
 
@@ -53,19 +78,25 @@ def test_first_line_that_looks_like_the_error(output: bytes, line: str) -> None:
     [
         ("cannot parse row 17 of /data/x.csv", "cannot parse row <n> of <path>"),
         ("KeyError: 'ada'", "KeyError: <text>"),
-        ("'utf-8' codec can't decode byte 0xff in position 3",
-         "<text> codec can't decode byte <id> in position <n>"),
+        (
+            "'utf-8' codec can't decode byte 0xff in position 3",
+            "<text> codec can't decode byte <id> in position <n>",
+        ),
         ('[Errno 2] No such file: "a b"', "[Errno <n>] No such file: <text>"),
-        ("2026-11-22T10:00:00.5Z node12: GET http://h:80/x?y=1 failed",
-         "<time> node<n>: GET <url> failed"),
-        ("no volume 123e4567-e89b-12d3-a456-426614174000 (vol0ab12cd34e)",
-         "no volume <id> (<id>)"),
+        (
+            "2026-11-22T10:00:00.5Z node12: GET http://h:80/x?y=1 failed",
+            "<time> node<n>: GET <url> failed",
+        ),
+        (
+            "no volume 123e4567-e89b-12d3-a456-426614174000 (vol0ab12cd34e)",
+            "no volume <id> (<id>)",
+        ),
         ("cat: alpha.txt: No such file", "cat: <path>: No such file"),
         ("src/main.c:12:5: error: x", "<path>:<n>: error: x"),
         (r"cannot open C:\data\x", "cannot open <path>"),
         ("java.io.IOException: closed", "java.io.IOException: closed"),
     ],
-)  # fmt: skip
+)
 def test_what_differs_is_taken_out(message: str, cause: str) -> None:
     assert cause_text(message) == cause
 
@@ -98,10 +129,14 @@ def test_lines_are_short_and_one(text: str) -> None:
 @cases(
     "said",
     [
-        "401: token={}", "error: password: '{}'", 'failed: {{"api_key": "{}"}}',
-        "denied: Authorization: Bearer {}", "fatal: postgres://ada:{}@db/x", "error: {} is wrong",
+        "401: token={}",
+        "error: password: '{}'",
+        'failed: {{"api_key": "{}"}}',
+        "denied: Authorization: Bearer {}",
+        "fatal: postgres://ada:{}@db/x",
+        "error: {} is wrong",
     ],
-)  # fmt: skip
+)
 def test_secrets_are_in_neither(said: str) -> None:
     secret = "ghp_0123456789abcdef"
     line = error_line(said.format(secret).encode(), {})
@@ -111,9 +146,15 @@ def test_secrets_are_in_neither(said: str) -> None:
 
 
 def test_values_of_secret_variables_are_left_out() -> None:
-    line = error_line(b"error: swordfish was refused by host", {
-        "DB_PASSWORD": "swordfish", "HOST": "host", "EMPTY_TOKEN": "", "SHORT_TOKEN": "was",
-    })  # fmt: skip
+    line = error_line(
+        b"error: swordfish was refused by host",
+        {
+            "DB_PASSWORD": "swordfish",
+            "HOST": "host",
+            "EMPTY_TOKEN": "",
+            "SHORT_TOKEN": "was",
+        },
+    )
 
     assert line == "error: <masked> was refused by host"
 

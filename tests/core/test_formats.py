@@ -123,8 +123,11 @@ def test_parents_come_first_and_each_once() -> None:
     assert found.n_edges == 4
     assert [one.runtime_s for one in found.jobs] == [0.25, 2, 0, 1.5]
     assert found.jobs[3].attributes == {
-        "transformation": "last", "namespace": "N", "version": "1.0", "runtime_s": "1.5",
-    }  # fmt: skip
+        "transformation": "last",
+        "namespace": "N",
+        "version": "1.0",
+        "runtime_s": "1.5",
+    }
 
 
 @given(st.integers(1, 200))

@@ -30,14 +30,21 @@ def pace_of(
 
 IDLE = Load(cpu_m=2000, memory_mib=1000)
 loads = st.builds(
-    Load, cpu_m=st.integers(1, 100_000), memory_mib=st.integers(1, 100_000),
-    cpu_m_held=st.integers(0, 200_000), memory_mib_held=st.integers(0, 200_000),
-    cpu_m_long=st.integers(0, 200_000), ended_lately=st.integers(0, 5000),
-)  # fmt: skip
+    Load,
+    cpu_m=st.integers(1, 100_000),
+    memory_mib=st.integers(1, 100_000),
+    cpu_m_held=st.integers(0, 200_000),
+    memory_mib_held=st.integers(0, 200_000),
+    cpu_m_long=st.integers(0, 200_000),
+    ended_lately=st.integers(0, 5000),
+)
 paces = st.builds(
-    Pace, duration_s=st.floats(0, 1e6), cpu_m=st.floats(1, 1e5), memory_mib=st.floats(0, 1e5),
+    Pace,
+    duration_s=st.floats(0, 1e6),
+    cpu_m=st.floats(1, 1e5),
+    memory_mib=st.floats(0, 1e5),
     count=st.integers(0, 1000),
-)  # fmt: skip
+)
 
 
 def test_worker_that_knows_nothing_claims_what_it_has_left() -> None:
@@ -177,9 +184,12 @@ def test_a_slow_worker_gets_fewer_jobs() -> None:
                 paces[name].add(duration_s=duration_s[name], cpu_m=1000, memory_mib=10)
             held = len(runs[name]) + waiting[name]
             load = Load(
-                cpu_m=2000, memory_mib=1000, cpu_m_held=1000 * held, memory_mib_held=10 * held,
+                cpu_m=2000,
+                memory_mib=1000,
+                cpu_m_held=1000 * held,
+                memory_mib_held=10 * held,
                 ended_lately=50 if duration_s[name] < 0.1 else 2,
-            )  # fmt: skip
+            )
             budget = plan_claim(load, paces[name])
             claimed = 0 if budget is None else min(budget.jobs, -(-budget.cpu_m // 1000), left)
             left, waiting[name] = left - claimed, waiting[name] + claimed

@@ -47,8 +47,9 @@ def test_core_moves_take_the_shortest_way() -> None:
     assert way(hrsi, JobState.READY, None) == ["initialized", "configured", "ready"]
     assert way(hrsi, JobState.RUNNING, "ready", Phase.ASSIGNED) == ["queued", "started"]
     assert way(hrsi, JobState.RUNNING, "started", Phase.EXECUTING) == [
-        "pre_processing", "processing"
-    ]  # fmt: skip
+        "pre_processing",
+        "processing",
+    ]
     assert way(hrsi, JobState.SUCCESS, "processing") == ["post_processing", "processed", "done"]
     assert way(hrsi, JobState.FAILED, "processing") == ["internal_error"]
     assert way(hrsi, JobState.READY, "internal_error") == ["error_checked", "ready"]
@@ -143,7 +144,7 @@ def test_lifecycle_is_taken_as_written() -> None:
         ('over = "success"', "", 12, ""),
         ('bad = ["failed", "error"]\nover = "success"\n', "", 0, "it has no end"),
     ],
-)  # fmt: skip
+)
 def test_wrong_lifecycle_is_refused_with_its_line(
     old: str, new: str, line: int, what: str
 ) -> None:
@@ -211,13 +212,18 @@ def test_limit_of_a_status_is_that_of_the_phases_that_bring_it() -> None:
     found = parse_setup(LIMITS).lifecycles["x"]
     assert found.limits.document(found.phases) == {
         "monitor": {
-            "action": "requeue", "rounds": 2, "silent_s": 300, "preparing_s": 1800,
-            "staging_inputs_s": 1800, "submitting_s": 1800, "queued_remote_s": 1800,
+            "action": "requeue",
+            "rounds": 2,
+            "silent_s": 300,
+            "preparing_s": 1800,
+            "staging_inputs_s": 1800,
+            "submitting_s": 1800,
+            "queued_remote_s": 1800,
         },
         "statuses": {"1": 3600, "2": 1800},
         "on_limit": {"path": ["c", "a"], "subtype": "time limit", "rounds": 2},
         "lost": {"path": [], "subtype": "lost", "rounds": 3},
-    }  # fmt: skip
+    }
 
 
 @cases(

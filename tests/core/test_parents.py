@@ -40,9 +40,13 @@ NAMED = Earlier(batch_id=12, names=True)
 
 
 def resolve(
-    names: Sequence[str | None], refs: Sequence[Sequence[ParentRef]], *,
-    counts: Sequence[int | None] | None = None, first: int = 1, earlier: Earlier = NAMED,
-) -> tuple[list[Parents], Problems]:  # fmt: skip
+    names: Sequence[str | None],
+    refs: Sequence[Sequence[ParentRef]],
+    *,
+    counts: Sequence[int | None] | None = None,
+    first: int = 1,
+    earlier: Earlier = NAMED,
+) -> tuple[list[Parents], Problems]:
     problems = Problems()
     positions = Positions(counts or [None] * len(refs), first=first)
     found = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
@@ -74,9 +78,13 @@ def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
     refs: list[Any] = [[], [], [], ["/a/b"], [], last]
     positions, problems = Positions([None, None, 3, None, 2, None]), Problems()
     found = resolve_parents(
-        [], refs, positions=positions, earlier=NAMED, problems=problems,
+        [],
+        refs,
+        positions=positions,
+        earlier=NAMED,
+        problems=problems,
         groups=groups,
-    )  # fmt: skip
+    )
 
     assert found[0] == [(), (), (), (range(3, 6),), (), (range(1, 6), range(7, 9))]
     of_last = [(3,), (range(1, 5),), (1, range(3, 6), range(7, 9)), (2,)]
@@ -91,9 +99,11 @@ def test_every_wrong_reference_is_told() -> None:
     _, problems = resolve(["a"], [["x", 1, 0, "b13.j1"]])
 
     assert [(kind, error.pointer) for kind, error in problems.found] == [
-        (ParentNotFound, "/jobs/0/parents/0"), (ParentNotBelow, "/jobs/0/parents/1"),
-        (ParentNotFound, "/jobs/0/parents/2"), (ParentNotFound, "/jobs/0/parents/3"),
-    ]  # fmt: skip
+        (ParentNotFound, "/jobs/0/parents/0"),
+        (ParentNotBelow, "/jobs/0/parents/1"),
+        (ParentNotFound, "/jobs/0/parents/2"),
+        (ParentNotFound, "/jobs/0/parents/3"),
+    ]
 
 
 def test_jobs_in_order_are_left_alone() -> None:
@@ -231,9 +241,11 @@ def test_ancestors_come_first_and_only_once() -> None:
     planned, number = plan_groups(["/a/b", "/a", "/a/c/d"], {})
 
     assert planned == [
-        PlannedGroup(1, 0, "a", "/a"), PlannedGroup(2, 1, "b", "/a/b"),
-        PlannedGroup(3, 1, "c", "/a/c"), PlannedGroup(4, 3, "d", "/a/c/d"),
-    ]  # fmt: skip
+        PlannedGroup(1, 0, "a", "/a"),
+        PlannedGroup(2, 1, "b", "/a/b"),
+        PlannedGroup(3, 1, "c", "/a/c"),
+        PlannedGroup(4, 3, "d", "/a/c/d"),
+    ]
     assert number == {"/": 0, "/a": 1, "/a/b": 2, "/a/c": 3, "/a/c/d": 4}
 
 

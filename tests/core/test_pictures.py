@@ -99,9 +99,16 @@ def edge(parent: int, child: int) -> GraphEdge:
 
 def graph_of(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> Graph:
     return Graph(
-        batch_id=1, group_id=0, path="/", level="jobs", n_jobs=len(nodes), nodes=[*nodes],
-        edges=[*edges], sampled=False, cursor=None,
-    )  # fmt: skip
+        batch_id=1,
+        group_id=0,
+        path="/",
+        level="jobs",
+        n_jobs=len(nodes),
+        nodes=[*nodes],
+        edges=[*edges],
+        sampled=False,
+        cursor=None,
+    )
 
 
 def test_jobs_with_the_same_parents_and_children_are_one_node() -> None:
@@ -120,8 +127,9 @@ def test_jobs_with_the_same_parents_and_children_are_one_node() -> None:
     assert (folded[1].job_id, folded[1].last_job_id) == (2, last - 1)
     assert folded[1].states == {"success": ALIKE_MIN - 1, "failed": 1}
     assert [(one.parent, one.child, one.n_edges) for one in joined] == [
-        ("j1", "j2", ALIKE_MIN), ("j2", f"j{last}", ALIKE_MIN),
-    ]  # fmt: skip
+        ("j1", "j2", ALIKE_MIN),
+        ("j2", f"j{last}", ALIKE_MIN),
+    ]
     assert fold_alike(nodes, edges, ALIKE_MIN + 1) == (nodes, edges)
     assert len(fold_alike(nodes, edges[:-1])[0]) == len(nodes)  # one has no child
 
@@ -145,8 +153,17 @@ def test_texts_of_others_stay_text_in_every_language() -> None:
     tree = fromstring(svg)  # noqa: S314 (our own)
 
     assert {one.tag.rpartition("}")[2] for one in tree.iter()} <= {
-        "svg", "style", "defs", "marker", "path", "a", "g", "title", "rect", "text",
-    }  # fmt: skip
+        "svg",
+        "style",
+        "defs",
+        "marker",
+        "path",
+        "a",
+        "g",
+        "title",
+        "rect",
+        "text",
+    }
     assert not {"style", "onclick"} & {name for one in tree.iter() for name in one.attrib}
     for text in (svg, write_mermaid(graph), write_dot(graph)):
         assert "\u202e" not in text
@@ -163,21 +180,37 @@ def at(seconds: float) -> datetime:
 
 
 def dates(
-    job_id: int = 1, state: JobState = JobState.SUCCESS, *, ready: float | None = 0,
-    attempt: int | None = 1, worker: str = "w", end: JobState | None = JobState.SUCCESS,
-    claimed: float = 0, started: float | None = None, ended: float | None = None,
-    released: float | None = None, cancelled: float | None = None, now: float = 100,
-) -> AttemptDates:  # fmt: skip
+    job_id: int = 1,
+    state: JobState = JobState.SUCCESS,
+    *,
+    ready: float | None = 0,
+    attempt: int | None = 1,
+    worker: str = "w",
+    end: JobState | None = JobState.SUCCESS,
+    claimed: float = 0,
+    started: float | None = None,
+    ended: float | None = None,
+    released: float | None = None,
+    cancelled: float | None = None,
+    now: float = 100,
+) -> AttemptDates:
     def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else at(seconds)
 
     return AttemptDates(
-        job_id=job_id, state=state, attempt=attempt, worker=None if attempt is None else worker,
-        end_state=end if ended is not None else None, ready_at=moment(ready),
-        claimed_at=None if attempt is None else at(claimed), started_at=moment(started),
-        ended_at=moment(ended), released_at=moment(released), cancelled_at=moment(cancelled),
+        job_id=job_id,
+        state=state,
+        attempt=attempt,
+        worker=None if attempt is None else worker,
+        end_state=end if ended is not None else None,
+        ready_at=moment(ready),
+        claimed_at=None if attempt is None else at(claimed),
+        started_at=moment(started),
+        ended_at=moment(ended),
+        released_at=moment(released),
+        cancelled_at=moment(cancelled),
         now_at=at(now),
-    )  # fmt: skip
+    )
 
 
 def times_of(*rows: AttemptDates) -> dict[str, float]:
@@ -239,10 +272,14 @@ def runs(draw: st.DrawFn) -> list[AttemptDates]:
         claimed = ready + waits
         found.append(
             dates(
-                number, ready=ready, claimed=claimed, started=claimed + starts,
-                ended=claimed + starts + lasts, worker=draw(st.sampled_from("ab")),
+                number,
+                ready=ready,
+                claimed=claimed,
+                started=claimed + starts,
+                ended=claimed + starts + lasts,
+                worker=draw(st.sampled_from("ab")),
             )
-        )  # fmt: skip
+        )
     return found
 
 

@@ -241,8 +241,11 @@ def test_a_full_pool_makes_room_for_a_job_that_needs_another_kind() -> None:
 
     assert told(decide(POOL, jobs, full)) == [("cordon", "c")]
     assert decide(POOL, jobs, cordoned) == []
-    assert told(decide(POOL, jobs, [replace(one, n_running=0) if one.name == "c" else one
-                                    for one in cordoned])) == [("delete", "c")]  # fmt: skip
+    assert told(
+        decide(
+            POOL, jobs, [replace(one, n_running=0) if one.name == "c" else one for one in cordoned]
+        )
+    ) == [("delete", "c")]
     assert told(decide(POOL, jobs, [full[0], full[1], full[3]])) == [("create", "large")]
     assert told(decide(quota, jobs, full)) == [("cordon", "c"), ("cordon", "a")]
     assert (
@@ -255,8 +258,10 @@ def test_a_full_pool_makes_room_for_a_job_that_needs_another_kind() -> None:
 def test_machines_that_never_came_or_lost_their_worker_go() -> None:
     late = machine("a", state="creating", has_worker=False, state_s=901)
     (decision,) = decide(POOL, [], [late])
-    lost = [machine(name, state=state, has_worker=False)
-            for name, state in (("a", "active"), ("b", "cordoned"))]  # fmt: skip
+    lost = [
+        machine(name, state=state, has_worker=False)
+        for name, state in (("a", "active"), ("b", "cordoned"))
+    ]
 
     assert (decision.kind, decision.reason) == ("delete", "no worker came within 900 s")
     assert decide(POOL, [], [replace(late, state_s=900)]) == []
@@ -289,9 +294,13 @@ def run_rounds(pool: Pool, jobs: Sequence[Demand], rounds: int) -> list[Machine]
         for one in decide(pool, jobs, there):
             assert one.kind == "create"
             new = machine(
-                f"{len(there)}", flavour=one.flavour, region=one.region, cpu_m=flavour.cpu_m,
-                memory_mib=flavour.memory_mib, offers=offers_of(pool.name, flavour, one.region),
-            )  # fmt: skip
+                f"{len(there)}",
+                flavour=one.flavour,
+                region=one.region,
+                cpu_m=flavour.cpu_m,
+                memory_mib=flavour.memory_mib,
+                offers=offers_of(pool.name, flavour, one.region),
+            )
             there.append(new)
     return there
 
@@ -345,16 +354,25 @@ DEMANDS = st.lists(
 )
 POOLS = st.builds(
     lambda low, more, **rest: replace(POOL, min_workers=low, max_workers=low + more, **rest),
-    low=st.integers(0, 3), more=st.integers(0, 10), creates_per_round=st.integers(1, 5),
-    create_batch=st.integers(1, 5), deletes_per_round=st.integers(1, 5),
-    delete_share=st.floats(0.01, 1), regions=st.sampled_from([(), ("a",), ("a", "b")]),
+    low=st.integers(0, 3),
+    more=st.integers(0, 10),
+    creates_per_round=st.integers(1, 5),
+    create_batch=st.integers(1, 5),
+    deletes_per_round=st.integers(1, 5),
+    delete_share=st.floats(0.01, 1),
+    regions=st.sampled_from([(), ("a",), ("a", "b")]),
     quota_cpu_m=st.none() | st.integers(1, 40_000),
-)  # fmt: skip
+)
 MACHINES = st.lists(
     st.builds(
         lambda flavour, region, **more: machine(
-            "", region=region, offers=offers_of("p", flavour, region), cpu_m=flavour.cpu_m,
-            flavour=flavour.name, **more),
+            "",
+            region=region,
+            offers=offers_of("p", flavour, region),
+            cpu_m=flavour.cpu_m,
+            flavour=flavour.name,
+            **more,
+        ),
         flavour=st.sampled_from([SMALL, LARGE]),
         region=st.sampled_from(["", "a", "b"]),
         state=st.sampled_from(["creating", "active", "cordoned", "deleting"]),
@@ -368,7 +386,7 @@ MACHINES = st.lists(
         is_old=st.booleans(),
     ),
     max_size=12,
-).map(lambda found: [replace(one, name=f"m{n}") for n, one in enumerate(found)])  # fmt: skip
+).map(lambda found: [replace(one, name=f"m{n}") for n, one in enumerate(found)])
 
 
 @given(POOLS, DEMANDS, MACHINES)

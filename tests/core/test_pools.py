@@ -34,9 +34,13 @@ JOBS = st.lists(
 )
 
 KEPT = st.builds(
-    KeptJob, batch_id=st.just(9), job_id=st.integers(1, 50), user_id=st.integers(1, 4),
-    cpu_m=st.integers(1, 8000), memory_mib=st.integers(1, 8000),
-)  # fmt: skip
+    KeptJob,
+    batch_id=st.just(9),
+    job_id=st.integers(1, 50),
+    user_id=st.integers(1, 4),
+    cpu_m=st.integers(1, 8000),
+    memory_mib=st.integers(1, 8000),
+)
 SECONDS = st.integers(0, 100).map(float)
 RUNNING = st.lists(
     st.builds(
@@ -203,15 +207,18 @@ def test_each_job_gets_a_machine_of_its_flavour() -> None:
     decisions = decide_all(POOL, [], [job(), large], [machine("idle")])
 
     assert [(one.flavour, one.job) for one in decisions] == [
-        ("small", (1, 1)), ("large", (1, 2)),
-    ]  # fmt: skip
+        ("small", (1, 1)),
+        ("large", (1, 2)),
+    ]
 
 
 def test_a_job_that_no_machine_could_hold_gets_none() -> None:
     wrong = [
-        job(asks={"machine": "none"}), job(cpu_m=3000), job(memory_mib=5000),
+        job(asks={"machine": "none"}),
+        job(cpu_m=3000),
+        job(memory_mib=5000),
         job(asks={"machine": "small", "rack": "1"}),
-    ]  # fmt: skip
+    ]
 
     assert decide_all(POOL, [], wrong, []) == []
     assert decide_all(LIMITED, [], [job()], [], ["a", "b"]) == []
@@ -254,8 +261,11 @@ def test_both_kinds_of_machines_get_their_part() -> None:
     many, jobs = [replace(JOB, n_jobs=99)], [job(n) for n in range(9)]
 
     assert [one.job is None for one in decide_all(POOL, many, jobs, [])] == [
-        False, False, True, True,
-    ]  # fmt: skip
+        False,
+        False,
+        True,
+        True,
+    ]
     assert [one.job is None for one in decide_all(POOL, [JOB], jobs, [])].count(False) == 3
     assert [one.job is None for one in decide_all(POOL, many, jobs[:1], [])].count(False) == 1
     busy = [machine(f"m{n}", used_cpu_m=2000, n_running=1) for n in range(3)]
@@ -265,9 +275,13 @@ def test_both_kinds_of_machines_get_their_part() -> None:
 
 
 @given(
-    n_jobs=st.integers(0, 12), n_demand=st.integers(0, 12), n_own=st.integers(0, 6),
-    n_shared=st.integers(0, 6), most=st.integers(0, 8), each_round=st.integers(1, 5),
-)  # fmt: skip
+    n_jobs=st.integers(0, 12),
+    n_demand=st.integers(0, 12),
+    n_own=st.integers(0, 6),
+    n_shared=st.integers(0, 6),
+    most=st.integers(0, 8),
+    each_round=st.integers(1, 5),
+)
 def test_there_are_never_too_many(
     n_jobs: int, n_demand: int, n_own: int, n_shared: int, most: int, each_round: int
 ) -> None:

@@ -22,16 +22,25 @@ IDS = iter(range(1, 10_000_000))
 
 def waiting(cpu: int = 1, priority: int = 9, **more: Any) -> WaitingJob:  # noqa: ANN401 (fields)
     return WaitingJob(
-        batch_id=1, job_id=next(IDS), cpu_m=cpu, memory_mib=1, priority=priority,
+        batch_id=1,
+        job_id=next(IDS),
+        cpu_m=cpu,
+        memory_mib=1,
+        priority=priority,
         **{"tenant_id": 1, **more},
-    )  # fmt: skip
+    )
 
 
 def running(cpu: int = 1, priority: int | None = None, **more: Any) -> RunningJob:  # noqa: ANN401 (fields)
     return RunningJob(
-        batch_id=2, job_id=next(IDS), attempt=1, cpu_m=cpu, memory_mib=1, priority=priority,
+        batch_id=2,
+        job_id=next(IDS),
+        attempt=1,
+        cpu_m=cpu,
+        memory_mib=1,
+        priority=priority,
         **{"tenant_id": 1, "may_be_stopped": True, **more},
-    )  # fmt: skip
+    )
 
 
 def host(*jobs: RunningJob, cpu: int = 4, name: str = "", **more: Any) -> Host:  # noqa: ANN401 (fields)

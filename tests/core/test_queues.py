@@ -120,7 +120,7 @@ def test_a_guard_that_fails_says_why_in_plain_words(guard: str, reason: str) -> 
         ('user == "a // b"', False),
     ],
 )
-def test_guards_read_what_jobs_ask(guard: str, takes: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_guards_read_what_jobs_ask(guard: str, takes: bool) -> None:
     job = Asked(cpu_m=2000, memory_mib=1024, attributes={"team": "a"}, app="count-1.0")
 
     assert router(guarded(guard)).queue_of(job) == ("q" if takes else "default")

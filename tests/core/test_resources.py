@@ -20,20 +20,43 @@ from weft.core.billing.resources import (
 @cases(
     ("text", "size"),
     [
-        ("512Mi", 512 * 2**20), ("4Gi", 4 * 2**30), ("4GiB", 4 * 2**30), ("1.5G", 1_500_000_000),
-        ("100 k", 100_000), ("4gi", 4 * 2**30), ("4g", 4_000_000_000), ("512mb", 512_000_000),
-        ("1073741824", 2**30), ("0", 0), (0, 0), (4096.0, 4096),
+        ("512Mi", 512 * 2**20),
+        ("4Gi", 4 * 2**30),
+        ("4GiB", 4 * 2**30),
+        ("1.5G", 1_500_000_000),
+        ("100 k", 100_000),
+        ("4gi", 4 * 2**30),
+        ("4g", 4_000_000_000),
+        ("512mb", 512_000_000),
+        ("1073741824", 2**30),
+        ("0", 0),
+        (0, 0),
+        (4096.0, 4096),
     ],
-)  # fmt: skip
+)
 def test_sizes_as_people_write_them(text: str | float, size: int) -> None:
     assert parse_bytes(text) == size
 
 
 @cases(
     "value",
-    ["", "-1", "Mi", "1 Xi", "1e9", "nan", -1,
-     0.5, float("nan"), float("inf"), True, None, [], "9" * 30],
-)  # fmt: skip
+    [
+        "",
+        "-1",
+        "Mi",
+        "1 Xi",
+        "1e9",
+        "nan",
+        -1,
+        0.5,
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        [],
+        "9" * 30,
+    ],
+)
 def test_what_is_no_size_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r"size|bytes"):
         parse_bytes(value)  # type: ignore[arg-type]  # wrong types are the point

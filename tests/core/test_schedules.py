@@ -56,10 +56,13 @@ def local(cron: str, after: str, count: int, zone: ZoneInfo = BERLIN) -> list[st
         ("30 2 * * *", "2026-10-25T00:45", "26 02:30 CET"),
         # Every hour follows the clock.
         ("0 * * * *", "2026-03-28T23:30", "29 01:00 CET, 29 03:00 CEST, 29 04:00 CEST"),
-        ("*/30 2 * * *", "2026-10-24T12:00",
-         "25 02:00 CEST, 25 02:30 CEST, 25 02:00 CET, 25 02:30 CET, 26 02:00 CET"),
+        (
+            "*/30 2 * * *",
+            "2026-10-24T12:00",
+            "25 02:00 CEST, 25 02:30 CEST, 25 02:00 CET, 25 02:30 CET, 26 02:00 CET",
+        ),
     ],
-)  # fmt: skip
+)
 def test_clock_that_is_changed(cron: str, after: str, due: str) -> None:
     assert ", ".join(local(cron, after, due.count(",") + 1)) == due
 
@@ -151,17 +154,23 @@ def test_due_times_do_not_depend_on_where_one_begins(
 @cases(
     ("cron", "why"),
     [
-        ("0 0 31 2 *", "never"), ("0 0 31 4,6 *", "never"), ("0 0 30 2 */2", "never"),
-        ("* * *", "3 fields"), ("0 0 0 * * *", "6 fields"), ("@daily", "1 fields"),
+        ("0 0 31 2 *", "never"),
+        ("0 0 31 4,6 *", "never"),
+        ("0 0 30 2 */2", "never"),
+        ("* * *", "3 fields"),
+        ("0 0 0 * * *", "6 fields"),
+        ("@daily", "1 fields"),
         ("61 * * * *", "the minute cannot be '61'; allowed are 0 to 59, and"),
         ("0 24 * * *", "the hour cannot be '24'; allowed are 0 to 23,"),
         ("0 0 0 * *", "month cannot be '0'; allowed are 1 to 31, L"),
         ("0 0 * 13 *", "the month cannot be '13'; allowed are 1 to 12 or JAN to DEC"),
         ("0 0 * * 8", "week cannot be '8'; allowed are 0 to 7 or SUN to SAT"),
-        ("*/0 * * * *", "minute"), ("L * * * *", "minute"), ("x" * 150 + " * * * *", "minute"),
+        ("*/0 * * * *", "minute"),
+        ("L * * * *", "minute"),
+        ("x" * 150 + " * * * *", "minute"),
         ("0 0 * * 1L/2,MON", "week"),
     ],
-)  # fmt: skip
+)
 def test_cron_that_cannot_be_used_is_refused(cron: str, why: str) -> None:
     with pytest.raises(WrongCron, match=why):
         check_cron(cron)
@@ -231,9 +240,14 @@ def test_missed_runs(missed: Missed, late_s: int, runs: list[int]) -> None:
 def test_run_in_time_is_not_missed(missed: Missed) -> None:
     due = at("2026-05-01T01:00")
     plan = plan_runs(
-        "0 * * * *", BERLIN, missed, next_at=due, now=due + timedelta(seconds=59), late_s=60,
+        "0 * * * *",
+        BERLIN,
+        missed,
+        next_at=due,
+        now=due + timedelta(seconds=59),
+        late_s=60,
         runs_max=3,
-    )  # fmt: skip
+    )
 
     assert (plan.runs, plan.n_missed) == ([due], 0)
 

@@ -25,12 +25,10 @@ from weft.core.scheduling.offers import (
 from weft.core.scheduling.time_limits import BOUNDS_S, limit_class, longest_in
 
 users = st.lists(
-    st.builds(
-        UserWork, st.integers(0, 64_000), st.integers(0, 64_000), weight=st.integers(1, 4)
-    ),
+    st.builds(UserWork, st.integers(0, 64_000), st.integers(0, 64_000), weight=st.integers(1, 4)),
     min_size=1,
     max_size=8,
-)  # fmt: skip
+)
 
 
 def test_whoever_runs_least_is_raised_first() -> None:
@@ -57,8 +55,15 @@ def test_classes() -> None:
     found = [limit_class(one) for one in (None, 0.5, 10, 10.5, 3599, 3600, 86_400, 86_401)]
 
     assert found == [
-        None, "0-10", "10-10", "10-30", "1800-3600", "3600-3600", "86400-86400", "86400-",
-    ]  # fmt: skip
+        None,
+        "0-10",
+        "10-10",
+        "10-30",
+        "1800-3600",
+        "3600-3600",
+        "86400-86400",
+        "86400-",
+    ]
 
 
 @given(st.floats(0.001, 10_000_000))
@@ -72,18 +77,32 @@ def test_a_limit_is_within_its_class(limit_s: float) -> None:
 def test_amounts_and_words_are_read() -> None:
     assert parse_offers("") == {}
     assert parse_offers(" gpu=2, matlab=03 ,region=eu|us,zone=b,") == {
-        "gpu": 2, "matlab": 3, "region": ["eu", "us"], "zone": ["b"],
-    }  # fmt: skip
+        "gpu": 2,
+        "matlab": 3,
+        "region": ["eu", "us"],
+        "zone": ["b"],
+    }
 
 
 @cases(
     "text",
     [
-        "gpu", "gpu=", "=2", "gpu=-1", "gpu=1.5 2", "Gpu=1", "gpu=1,gpu=2", "region=eu|",
-        "executor=slurm", "cpu=4", "memory=1", "storage=1", f"gpu={AMOUNT_MAX + 1}",
+        "gpu",
+        "gpu=",
+        "=2",
+        "gpu=-1",
+        "gpu=1.5 2",
+        "Gpu=1",
+        "gpu=1,gpu=2",
+        "region=eu|",
+        "executor=slurm",
+        "cpu=4",
+        "memory=1",
+        "storage=1",
+        f"gpu={AMOUNT_MAX + 1}",
         "x=\N{ARABIC-INDIC DIGIT ONE}",
     ],
-)  # fmt: skip
+)
 def test_what_no_worker_can_offer_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"can offer once|neither an amount"):
         parse_offers(text)
@@ -92,15 +111,25 @@ def test_what_no_worker_can_offer_is_refused(text: str) -> None:
 @cases(
     ("asks", "is_served"),
     [
-        ({}, True), ({"gpu": 2}, True), ({"gpu": 3}, False), ({"matlab": 1}, False),
-        ({"region": "eu"}, True), ({"region": "e"}, False), ({"zone": "b"}, True),
-        ({"zone": "bb"}, False), ({"gpu": "2"}, False), ({"zone": 1}, False),
-        ({"region": ["mars", "us"]}, True), ({"region": ["mars"]}, False), ({"gpu": ["2"]}, False),
-        ({"preemptible": "yes"}, True), ({"gpu": 1, "region": "us"}, True),
+        ({}, True),
+        ({"gpu": 2}, True),
+        ({"gpu": 3}, False),
+        ({"matlab": 1}, False),
+        ({"region": "eu"}, True),
+        ({"region": "e"}, False),
+        ({"zone": "b"}, True),
+        ({"zone": "bb"}, False),
+        ({"gpu": "2"}, False),
+        ({"zone": 1}, False),
+        ({"region": ["mars", "us"]}, True),
+        ({"region": ["mars"]}, False),
+        ({"gpu": ["2"]}, False),
+        ({"preemptible": "yes"}, True),
+        ({"gpu": 1, "region": "us"}, True),
         ({"gpu": 1, "region": "mars"}, False),
     ],
-)  # fmt: skip
-def test_a_worker_serves_what_it_offers(asks: dict[str, Ask], is_served: bool) -> None:  # noqa: FBT001 (a parameter)
+)
+def test_a_worker_serves_what_it_offers(asks: dict[str, Ask], is_served: bool) -> None:
     offers: dict[str, Offer] = {"gpu": 2, "region": ["eu", "us"], "zone": "b"}
 
     assert serves(offers, asks) == is_served
@@ -233,9 +262,14 @@ def end(
     worker: int, at: int, *, batch: int = 1, good: int = 0, fast: int = 0, slow: int = 0
 ) -> Ends:
     return Ends(
-        worker_id=worker, pool_id=1, batch_id=batch, at=START + timedelta(seconds=at),
-        successes=good, fast_failures=fast, slow_failures=slow,
-    )  # fmt: skip
+        worker_id=worker,
+        pool_id=1,
+        batch_id=batch,
+        at=START + timedelta(seconds=at),
+        successes=good,
+        fast_failures=fast,
+        slow_failures=slow,
+    )
 
 
 def found(ends: Sequence[Ends]) -> list[int]:
@@ -268,7 +302,7 @@ def test_worker_that_fails_at_once_while_another_succeeds_is_one() -> None:
         [end(1, 1, fast=99), end(2, 9, batch=7, good=1)],
         [*BROKEN, *(end(2, at, batch=at, fast=1) for at in (1, 2, 3, 4)), end(3, 9, good=1)],
     ],
-)  # fmt: skip
+)
 def test_others_are_not(ends: list[Ends]) -> None:
     assert found(ends)[:1] != [1]
 
@@ -284,11 +318,13 @@ def test_batch_that_succeeds_somewhere_is_not_the_reason() -> None:
 ENDS = st.lists(
     st.builds(
         lambda worker, at, batch, kind: end(worker, at, batch=batch, **{kind: 1}),
-        worker=st.integers(1, 3), at=st.integers(0, 20), batch=st.integers(1, 4),
+        worker=st.integers(1, 3),
+        at=st.integers(0, 20),
+        batch=st.integers(1, 4),
         kind=st.sampled_from(["good", "fast", "fast", "fast", "slow"]),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 @given(ENDS)

@@ -42,8 +42,10 @@ each = "b/*.json"
 def test_source_is_taken_as_written() -> None:
     source = parse_setup(SETUP).sources["scenes"]
     assert (source.kind, source.every.total_seconds(), source.options) == (
-        "directory", 10, {"path": "/data/in"}
-    )  # fmt: skip
+        "directory",
+        10,
+        {"path": "/data/in"},
+    )
 
 
 @cases(
@@ -170,8 +172,9 @@ command = ["true"]
 """
     found = logins_of("s", parse_setup(line))
     assert [(one.secret, value_of(one)) for one in found] == [
-        ("s.source.a", "ann:p@ss"), ("s.sink.a", "token")
-    ]  # fmt: skip
+        ("s.source.a", "ann:p@ss"),
+        ("s.sink.a", "token"),
+    ]
     named = without_logins(line, found)
     again = parse_setup(named)
     assert logins_of("s", again) == []
@@ -215,8 +218,9 @@ each = "products"
     assert found.sources["scenes"].kind == "directory"
     assert found.sources["scenes"].sinks == ("portal", "wekeo")
     assert (found.sinks["wekeo"].each, found.sinks["wekeo"].options["exchange"]) == (
-        "products/*.json", "product_publication"
-    )  # fmt: skip
+        "products/*.json",
+        "product_publication",
+    )
     assert found.configurations["snow"]["priorities"] == ["nrt", "delayed"]
     job = found.jobs["snow"]
     assert job["container"] == {"image": "docker://x/y:${param.version}"}
@@ -239,10 +243,12 @@ def test_what_an_item_says_stays_below_its_address(value: object) -> None:
 @cases(
     ("text", "what"),
     [
-        ("", "it is empty"), ("a = " + "[" * 5000, "nested more than"),
-        ("a = " + "9" * 5000, "integer string"), ("[[[", "Invalid initial character"),
+        ("", "it is empty"),
+        ("a = " + "[" * 5000, "nested more than"),
+        ("a = " + "9" * 5000, "integer string"),
+        ("[[[", "Invalid initial character"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_setup_is_refused(text: str, what: str) -> None:
     with pytest.raises(InvalidSetup, match=what):
         parse_setup(text)
@@ -344,8 +350,13 @@ def test_names_stand_for_values() -> None:
 def test_addresses() -> None:
     one = parse_database_url("postgres://a%40b:p%3A%2F@DB.example:6432/arch%20ive?sslmode=disable")
     assert (one.host, one.port, one.user, one.password, one.database, one.tls) == (
-        "db.example", 6432, "a@b", "p:/", "arch ive", "disable"
-    )  # fmt: skip
+        "db.example",
+        6432,
+        "a@b",
+        "p:/",
+        "arch ive",
+        "disable",
+    )
     assert "p:/" not in repr(one)
     other = parse_database_url("postgresql://ann@[::1]/x")
     assert (other.host, other.port, other.password, other.tls) == ("::1", 5432, "", "verify-full")

@@ -38,16 +38,20 @@ def test_times_are_known_until_a_compute() -> None:
     found = steps_now([SLEEP, CALL, COMPUTE, SLEEP], 120, None, None)
 
     assert [(one.after_ms, one.lasts_ms) for one in found] == [
-        (0, 100), (100, 50), (150, None), (None, 100),
-    ]  # fmt: skip
+        (0, 100),
+        (100, 50),
+        (150, None),
+        (None, 100),
+    ]
     assert change_in_ms(found, 120) == 30
     assert change_in_ms(steps_now([COMPUTE], 120, None, None), 120) is None
 
 
 @given(
     st.lists(st.sampled_from([SLEEP, CALL, LOG, COMPUTE, FAIL]), max_size=8),
-    st.integers(0, 1000), st.integers(0, 1000),
-)  # fmt: skip
+    st.integers(0, 1000),
+    st.integers(0, 1000),
+)
 def test_a_step_that_is_done_stays_done(
     steps: list[dict[str, object]], before_ms: int, later_ms: int
 ) -> None:

@@ -28,8 +28,11 @@ def test_table_is_that_of_the_design() -> None:
 
 def test_only_the_last_four_states_are_ends() -> None:
     assert {state for state in JobState if state.is_terminal} == {
-        JobState.SUCCESS, JobState.FAILED, JobState.ERROR, JobState.CANCELLED,
-    }  # fmt: skip
+        JobState.SUCCESS,
+        JobState.FAILED,
+        JobState.ERROR,
+        JobState.CANCELLED,
+    }
 
 
 def test_success_is_final() -> None:

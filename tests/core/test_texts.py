@@ -21,11 +21,22 @@ from weft.core.text.texts import nearest
 @cases(
     ("text", "seconds"),
     [
-        ("90", 90), (90, 90), (0.5, 0.5), ("1.5", 1.5), ("10m", 600), ("10M", 600),
-        ("1h30m", 5400), ("1h 30m", 5400), ("2d", 172_800), ("1.5h", 5400), ("250ms", 0.25),
-        ("30:00", 1800), ("2:00:00", 7200), ("1-12:00:00", 129_600),
+        ("90", 90),
+        (90, 90),
+        (0.5, 0.5),
+        ("1.5", 1.5),
+        ("10m", 600),
+        ("10M", 600),
+        ("1h30m", 5400),
+        ("1h 30m", 5400),
+        ("2d", 172_800),
+        ("1.5h", 5400),
+        ("250ms", 0.25),
+        ("30:00", 1800),
+        ("2:00:00", 7200),
+        ("1-12:00:00", 129_600),
     ],
-)  # fmt: skip
+)
 def test_durations_as_people_write_them(text: str | float, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
@@ -64,9 +75,24 @@ def test_what_is_written_is_read(numbers: set[int]) -> None:
 
 @cases(
     "text",
-    ["", "x", "1,", "1-", "-3", "3-1", "0", "1-2-3", "1 - 2", "1-11", "1-6,5-11", "9" * 11,
-     "1-2000000000", "2000000001", "\uff11"],
-)  # fmt: skip
+    [
+        "",
+        "x",
+        "1,",
+        "1-",
+        "-3",
+        "3-1",
+        "0",
+        "1-2-3",
+        "1 - 2",
+        "1-11",
+        "1-6,5-11",
+        "9" * 11,
+        "1-2000000000",
+        "2000000001",
+        "\uff11",
+    ],
+)
 def test_what_is_wrong_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_ranges(text, count_max=10)
@@ -78,10 +104,13 @@ WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q",
 @cases(
     ("written", "meant"),
     [
-        ("comand", "command"), ("timeout", "timeout_s"), ("jbos", "jobs"), ("--job", "--jobs"),
+        ("comand", "command"),
+        ("timeout", "timeout_s"),
+        ("jbos", "jobs"),
+        ("--job", "--jobs"),
         ("priorty", "priority"),
     ],
-)  # fmt: skip
+)
 def test_a_typing_error_is_corrected(written: str, meant: str) -> None:
     assert nearest(written, WORDS) == meant
 
@@ -113,19 +142,24 @@ def test_small_patterns_are_taken(text: str) -> None:
     ("text", "reason"),
     [
         ("a" * 101, "101 characters, at most 100"),
-        (r"(\w{90})+$", "repeats 90 times, at most 10"), ("a{3,11}", "repeats 11 times"),
+        (r"(\w{90})+$", "repeats 90 times, at most 10"),
+        ("a{3,11}", "repeats 11 times"),
         ("a{99999999999999999999}", "repeats 999999999 times"),
         ("(a{9})+", "cannot stand in what is repeated"),
         ("((a{9})b){9}", "cannot stand in what is repeated"),
-        ("((a{9}b))*", "cannot stand in what is repeated"), (r"\w" * 11, "at most 10 classes"),
+        ("((a{9}b))*", "cannot stand in what is repeated"),
+        (r"\w" * 11, "at most 10 classes"),
         (r"\w\pL{9}", "one beside a counted repetition"),
         ("a{9}{9}", "cannot stand in what is repeated"),
         ("a{9}?{9}", "cannot stand in what is repeated"),
-        ("(a{9}[)])+", "cannot stand in what is repeated"), ("a{ 90 }", "{ cannot stand here"),
-        ("[]a]", "in brackets"), ("[a[b]]", "in brackets"), ("(?x)a{9 }", "(?x cannot stand here"),
+        ("(a{9}[)])+", "cannot stand in what is repeated"),
+        ("a{ 90 }", "{ cannot stand here"),
+        ("[]a]", "in brackets"),
+        ("[a[b]]", "in brackets"),
+        ("(?x)a{9 }", "(?x cannot stand here"),
         ("(?P<a>b)", "(?P<a>b cannot stand here"),
     ],
-)  # fmt: skip
+)
 def test_patterns_that_grow_are_refused(text: str, reason: str) -> None:
     with pytest.raises(WrongPattern) as refused:
         check_pattern(text)
@@ -171,12 +205,24 @@ def test_others_do_not_wait(text: str) -> None:
 @cases(
     ("codes", "shown"),
     [
-        ("8", None), ("08", None), ("0008", None), ("1;8;31", "1;31"), ("8:0", None),
-        ("1:8", None), ("38;9;8", "38;9"), ("12;20;28;53", None), ("", ""), ("0", "0"),
-        ("38;5;8", "38;5;8"), ("48;2;8;8;8;8", "48;2;8;8;8"), ("38:5:8;8", "38:5:8"),
-        ("4:3", "4:3"), ("1;;31", "1;;31"), ("9" * 5000, None),
+        ("8", None),
+        ("08", None),
+        ("0008", None),
+        ("1;8;31", "1;31"),
+        ("8:0", None),
+        ("1:8", None),
+        ("38;9;8", "38;9"),
+        ("12;20;28;53", None),
+        ("", ""),
+        ("0", "0"),
+        ("38;5;8", "38;5;8"),
+        ("48;2;8;8;8;8", "48;2;8;8;8"),
+        ("38:5:8;8", "38:5:8"),
+        ("4:3", "4:3"),
+        ("1;;31", "1;;31"),
+        ("9" * 5000, None),
     ],
-)  # fmt: skip
+)
 def test_nothing_is_concealed(codes: str, shown: str | None) -> None:
     wanted = "" if shown is None else f"\x1b[{shown}m"
     assert only_colours(f"\x1b[{codes}mtext") == f"{wanted}text"
@@ -197,9 +243,11 @@ def test_an_error_as_text_names_all_offending_fields() -> None:
     error = InvalidDocument("the document is wrong", detail="2 fields.", errors=wrong, hint="Fix.")
 
     assert str(error).splitlines() == [
-        "the document is wrong", "  /jobs/0/resources/cpu: at least 0.001", "  /: no jobs",
+        "the document is wrong",
+        "  /jobs/0/resources/cpu: at least 0.001",
+        "  /: no jobs",
         "  Fix.",
-    ]  # fmt: skip
+    ]
 
 
 def test_an_error_as_text_has_an_end() -> None:

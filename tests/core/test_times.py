@@ -192,9 +192,10 @@ def test_intervals_hold_of_jobs_that_are_alike(draw: Callable[[Random], float]) 
         left = next(filter(lambda seconds: seconds > 20, iter(lambda: draw(rng), None))) - 20
         many = sum(draw(rng) for _ in range(100))
         for came, facts in (
-            (draw(rng), {}), (many, {"n_waiting": 100}),
+            (draw(rng), {}),
+            (many, {"n_waiting": 100}),
             (left, {"n_waiting": 0, "n_running": 1, "elapsed": (20.0,)}),
-        ):  # fmt: skip
+        ):
             if found := forecast(own, **facts):
                 held.append(found.work.low <= came <= found.work.high)
     assert 0.8 <= sum(held) / len(held) <= 0.98, (sum(held), len(held))

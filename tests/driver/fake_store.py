@@ -107,19 +107,24 @@ class FakeDriverStore(DriverStore):
     async def fold_deltas(self, epoch: int) -> Folded:
         await self._ask("fold_deltas", epoch)
         waiting = {
-            "cancel": self.sweeps, "settle": self.children, "hold": self.parked,
-            "gates": self.gated, "operate": self.operations,
-        }  # fmt: skip
+            "cancel": self.sweeps,
+            "settle": self.children,
+            "hold": self.parked,
+            "gates": self.gated,
+            "operate": self.operations,
+        }
         loops = [loop for loop, left in waiting.items() if left]
         return Folded(self.folds.popleft() if self.folds else 0, loops)
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
         await self._ask(function, epoch)
         answers = {
-            "sweep_cancelled": self.sweeps, "sweep_holds": self.parked,
-            "pass_gates": self.gated, "settle_children": self.children,
+            "sweep_cancelled": self.sweeps,
+            "sweep_holds": self.parked,
+            "pass_gates": self.gated,
+            "settle_children": self.children,
             "count_parent_ends": self.counted,
-        }  # fmt: skip
+        }
         left = answers.get(function)
         count = left.popleft() if left else 0
         assert count <= limit_jobs
@@ -156,9 +161,14 @@ class FakeDriverStore(DriverStore):
         return self.patrolled.popleft() if self.patrolled else None
 
     async def loop_due(
-        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2,
+        self,
+        epoch: int,
+        loop: str,
+        busy: Sequence[int] = (),
+        *,
+        limit: int = 2,
         grace_s: float | None = None,
-    ) -> float | None:  # fmt: skip
+    ) -> float | None:
         assert len(busy) <= limit
         assert (grace_s is None) == (loop != "reaper")
         await self._ask(f"{loop} due", epoch)
@@ -216,9 +226,12 @@ class FakeDriverStore(DriverStore):
         return self.admitted
 
     async def preempt_jobs(
-        self, epoch: int, waiting: tuple[int, int], stopped: Sequence[tuple[int, int, int]],
+        self,
+        epoch: int,
+        waiting: tuple[int, int],
+        stopped: Sequence[tuple[int, int, int]],
         **_: float,
-    ) -> int:  # fmt: skip
+    ) -> int:
         self.preempted.append((waiting, list(stopped)))
         await self._ask("preempt_jobs", epoch)
         return len(stopped)
@@ -231,9 +244,14 @@ class FakeDriverStore(DriverStore):
         return f"w{worker_id}"
 
     async def due_callbacks(
-        self, epoch: int, busy: Sequence[int], *, limit_all: int, limit_tenant: int,
+        self,
+        epoch: int,
+        busy: Sequence[int],
+        *,
+        limit_all: int,
+        limit_tenant: int,
         limit_host: int,
-    ) -> Sequence[DueCallback]:  # fmt: skip
+    ) -> Sequence[DueCallback]:
         assert limit_all >= limit_tenant
         assert limit_host > 0
         await self._ask("due_callbacks", epoch)
@@ -269,19 +287,31 @@ def _next_of(name: str, default: object) -> Callable[..., object]:
 
 
 _CONSTANT: Mapping[str, object] = {
-    "lose_workers": [], "remove_old": 0, "trim_trail": 0,
-    "remove_outputs": 0, "reserve_rounds": (), "pool_rounds": (), "add_own_machines": [],
-    "move_machine": True, "record_machine": None, "count_machines": None, "reconcile_machines":
-    (), "configure": None, "add_machine_token": True, "list_notified": None, "record_notices":
-    None, "due_sources": [],
-}  # fmt: skip
+    "lose_workers": [],
+    "remove_old": 0,
+    "trim_trail": 0,
+    "remove_outputs": 0,
+    "reserve_rounds": (),
+    "pool_rounds": (),
+    "add_own_machines": [],
+    "move_machine": True,
+    "record_machine": None,
+    "count_machines": None,
+    "reconcile_machines": (),
+    "configure": None,
+    "add_machine_token": True,
+    "list_notified": None,
+    "record_notices": None,
+    "due_sources": [],
+}
 _ANSWERS: Mapping[str, Callable[..., object]] = {
     **{name: _next_of("nothing", answer) for name, answer in _CONSTANT.items()},
     **{
         function: _next_of(name, default)
         for function, name, default in (
             ("stop_overdue", "overdue", []),
-            ("due_schedules", "schedules", []), ("idle_driver", "idle", True),
+            ("due_schedules", "schedules", []),
+            ("idle_driver", "idle", True),
             ("next_callback", "next_callbacks", None),
         )
     },
@@ -298,7 +328,7 @@ _ANSWERS: Mapping[str, Callable[..., object]] = {
     "recent_ends": lambda store: store.ends,
     "black_holes": lambda store: store.black_hole_rows,
     "add_machines": lambda _, _pool_id, new: [flavour for flavour, _, _ in new],
-}  # fmt: skip
+}
 """Calls that only answer: by a list of the test, or as if there were nothing to do."""
 for _function, _answer in _ANSWERS.items():
     assert hasattr(DriverStore, _function), _function
@@ -329,9 +359,14 @@ class FakeNotices:
 
 
 async def run_until(
-    store: FakeDriverStore, loop: Loop, asked: str, times: int = 1, *,
-    settings: Settings = SETTINGS, bell: Bell | None = None,
-) -> None:  # fmt: skip
+    store: FakeDriverStore,
+    loop: Loop,
+    asked: str,
+    times: int = 1,
+    *,
+    settings: Settings = SETTINGS,
+    bell: Bell | None = None,
+) -> None:
     """Run a loop until it has asked something of the store so often."""
     context = LoopContext(
         store, 0, settings, bell or Bell(), DueDate(), moved=lambda: None, ring=lambda _: None

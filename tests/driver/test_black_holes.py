@@ -56,21 +56,28 @@ async def test_none_is_sought_if_the_setting_says_so() -> None:
 @cases(
     ("outcome", "due_in_s", "n_tries", "moves"),
     [
-        ("none", 5.0, 0, []), ("none", -1.0, 2, [(1, "try", 240.0)]), ("running", None, 0, []),
-        ("success", -1.0, 3, [(1, "uncordon", 0)]), ("failure", -1.0, 0, [(1, "wait", 120.0)]),
-        ("unknown", -1.0, 1, [(1, "wait", 240.0)]), ("failure", None, 1, []),
+        ("none", 5.0, 0, []),
+        ("none", -1.0, 2, [(1, "try", 240.0)]),
+        ("running", None, 0, []),
+        ("success", -1.0, 3, [(1, "uncordon", 0)]),
+        ("failure", -1.0, 0, [(1, "wait", 120.0)]),
+        ("unknown", -1.0, 1, [(1, "wait", 240.0)]),
+        ("failure", None, 1, []),
     ],
-)  # fmt: skip
+)
 async def test_tries_follow_their_outcome(
     outcome: str, due_in_s: float | None, n_tries: int, moves: list[object]
 ) -> None:
     store = FakeDriverStore()
     store.black_hole_rows = [
         {
-            "worker_id": 1, "worker": "w1", "n_tries": n_tries, "outcome": outcome,
+            "worker_id": 1,
+            "worker": "w1",
+            "n_tries": n_tries,
+            "outcome": outcome,
             "due_in_s": due_in_s,
         }
-    ]  # fmt: skip
+    ]
     await one_look(store, moves=len(moves))
 
     assert store.black_hole_moves == moves
@@ -88,10 +95,15 @@ async def looks(store: FakeDriverStore, bell: Bell, times: int) -> None:
 async def test_orphans_are_counted_and_told_in_each_look() -> None:
     store = FakeDriverStore()
     first, second = Position(1, 7, 1000), Position(1, 8)
-    store.patrolled.extend([
-        Patrolled(first, 5, [ORPHAN, ORPHAN]), Patrolled(second, 1, [ORPHAN]), None,
-        Patrolled(second, 3, [ORPHAN] * 3), None,
-    ])  # fmt: skip
+    store.patrolled.extend(
+        [
+            Patrolled(first, 5, [ORPHAN, ORPHAN]),
+            Patrolled(second, 1, [ORPHAN]),
+            None,
+            Patrolled(second, 3, [ORPHAN] * 3),
+            None,
+        ]
+    )
     with capture_logs() as logs:
         await looks(store, Bell(), 5)
     n_orphans = metrics.ORPHANED_JOBS._value.get()
@@ -123,13 +135,15 @@ async def test_each_due_schedule_gets_its_runs_and_its_next_time() -> None:
     store = FakeDriverStore()
     due = datetime(2026, 5, 1, 2, tzinfo=UTC)
     now = due + timedelta(days=1, seconds=5)
-    store.schedules.extend([
+    store.schedules.extend(
         [
-            DueSchedule(1, "0 2 * * *", "UTC", "skip", due, now),
-            DueSchedule(2, "0 2 * * *", "UTC", "all", due, now),
-        ],
-        [],
-    ])  # fmt: skip
+            [
+                DueSchedule(1, "0 2 * * *", "UTC", "skip", due, now),
+                DueSchedule(2, "0 2 * * *", "UTC", "all", due, now),
+            ],
+            [],
+        ]
+    )
     await run_until(store, schedules.LOOP, "schedules due")
 
     tomorrow, later = due + timedelta(days=1), due + timedelta(days=2)

@@ -42,10 +42,12 @@ class Answers:
 @asynccontextmanager
 async def driving(store: FakeDriverStore, tests: Answers | None) -> AsyncIterator[None]:
     driver = Driver(
-        store, FakeNotices(), SETTINGS,
+        store,
+        FakeNotices(),
+        SETTINGS,
         Adapters() if tests is None else Adapters(ConditionTester(tests.test)),
         on_state=lambda _: None,
-    )  # fmt: skip
+    )
     async with beside(driver.run()):
         yield
 

@@ -132,9 +132,15 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
     mails, bell = Mails(), Bell()
     post = Post(cast("CallbackSender", None), "", mailer=mails)
     context = LoopContext(
-        FakeDriverStore(), 3, Settings(dead_messages_mail="ops@site.example"), bell, DueDate(),
-        lambda: None, lambda _: None, adapters=Adapters(transports, post),
-    )  # fmt: skip
+        FakeDriverStore(),
+        3,
+        Settings(dead_messages_mail="ops@site.example"),
+        bell,
+        DueDate(),
+        lambda: None,
+        lambda _: None,
+        adapters=Adapters(transports, post),
+    )
     async with beside(dead_messages.LOOP.run(context)), asyncio.timeout(30):
         for one in deliveries:
             await one.acknowledged.wait()
@@ -143,8 +149,10 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
         await mails.came.wait()
 
     assert [(one.queue, len(one.body), one.n_bytes) for one in store.kept] == [
-        ("", 1, 70_000), ("typo", 65_536, 100_000), (None, 1, 1),
-    ]  # fmt: skip
+        ("", 1, 70_000),
+        ("typo", 65_536, 100_000),
+        (None, 1, 1),
+    ]
     assert transport.sent[0] == (Route("home", "q"), b"again")
     (mail,) = mails.taken
     assert (mail.to, mail.subject) == ("ops@site.example", "weft: 3 dead messages")
@@ -208,9 +216,7 @@ class Sink:
 
 
 async def tell(store: EventStore, sink: Sink) -> bool:
-    out = EventsOut(
-        cast("EventSink", sink), cast("DriverStore", store), "kafka", "default", "ada"
-    )  # fmt: skip
+    out = EventsOut(cast("EventSink", sink), cast("DriverStore", store), "kafka", "default", "ada")
     context = LoopContext(
         FakeDriverStore(), 1, Settings(), Bell(), DueDate(), lambda: None, lambda _: None
     )

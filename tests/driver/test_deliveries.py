@@ -33,9 +33,14 @@ def due(delivery_id: int, *, url: str = "http://hook.example/", **facts: int) ->
     """Return a delivery."""
     known = {"tenant_id": 1, "batch_id": 7, "group_id": 0, "n_attempts": 0, **facts}
     return DueCallback(
-        delivery_id=delivery_id, name=f"name-{delivery_id}", url=url, body=BODY, age_s=0.1,
-        sent_at=1_800_000_000, **known,  # type: ignore[arg-type]  # facts are numbers
-    )  # fmt: skip
+        delivery_id=delivery_id,
+        name=f"name-{delivery_id}",
+        url=url,
+        body=BODY,
+        age_s=0.1,
+        sent_at=1_800_000_000,
+        **known,  # type: ignore[arg-type]  # facts are numbers
+    )
 
 
 class FakeSender:
@@ -61,15 +66,20 @@ class FakeSender:
 
 
 def driver(
-    sender: FakeSender, settings: Settings = SETTINGS,
-    forms: Mapping[str, CallbackForm] = MappingProxyType({}), post: Post | None = None,
-) -> Running:  # fmt: skip
+    sender: FakeSender,
+    settings: Settings = SETTINGS,
+    forms: Mapping[str, CallbackForm] = MappingProxyType({}),
+    post: Post | None = None,
+) -> Running:
     """Return a driver that calls back."""
     result = Running(settings)
     result.driver = Driver(
-        result.store, result.notices, settings, Adapters(post or Post(sender, KEY, forms)),
+        result.store,
+        result.notices,
+        settings,
+        Adapters(post or Post(sender, KEY, forms)),
         on_state=result.states.append,
-    )  # fmt: skip
+    )
     return result
 
 
@@ -188,8 +198,10 @@ async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() ->
             await found.settled()
 
         assert [(one.status, one.error) for one in found.store.reports] == [
-            (500, None), (None, "no answer"), (302, None),
-        ]  # fmt: skip
+            (500, None),
+            (None, "no answer"),
+            (302, None),
+        ]
         first, second, last = [one.retry_in_s for one in found.store.reports]
         assert first is not None
         assert second is not None
@@ -215,9 +227,15 @@ async def test_sink_that_breaks_holds_up_nobody() -> None:
     sender = FakeSender()
     post = Post(sender, KEY, make=make, sinks=BrokenSinks())
     sink: dict[str, Any] = {
-        "kind": "sql", "checks": {}, "held": None, "message": "", "options": {}, "tenant": "t",
-        "tries": 3, "rejected_tries": 1,
-    }  # fmt: skip
+        "kind": "sql",
+        "checks": {},
+        "held": None,
+        "message": "",
+        "options": {},
+        "tenant": "t",
+        "tries": 3,
+        "rejected_tries": 1,
+    }
     async with at_rest(driver(sender, post=post)) as found:
         found.store.callbacks[1] = msgspec.structs.replace(due(1), sink=sink)
         found.store.callbacks[2] = due(2)
@@ -275,8 +293,9 @@ async def test_what_waited_for_long_is_asked_for_again(monkeypatch: pytest.Monke
         await sender.until(2)
 
         assert [url for url, _, _ in sender.sent] == [
-            "http://hook.example/", "http://hook.example/new"
-        ]  # fmt: skip
+            "http://hook.example/",
+            "http://hook.example/new",
+        ]
 
 
 async def test_what_ends_while_others_are_recorded_is_recorded_together(
@@ -333,9 +352,14 @@ async def test_leader_that_was_asleep_may_not_record_what_it_sent() -> None:
     found.store.callbacks[1] = due(1)
     await found.store.try_lead()
     context = LoopContext(
-        found.store, 1, SETTINGS, Bell(), DueDate(),
-        moved=lambda: None, ring=lambda _names: None,
-    )  # fmt: skip
+        found.store,
+        1,
+        SETTINGS,
+        Bell(),
+        DueDate(),
+        moved=lambda: None,
+        ring=lambda _names: None,
+    )
     loop = CallbackLoop(context, Post(sender, KEY))
     task = asyncio.create_task(loop.run())
     await sender.until(1)

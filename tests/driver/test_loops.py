@@ -218,10 +218,13 @@ async def test_reaper_waits_for_those_that_were_suspended_with_it(
 @pytest.mark.parametrize(
     ("loop", "step"),
     [
-        ("gates", "pass_gates"), ("deadlines", "sweep_deadlines"), ("recovery", "release_blocked"),
-        ("conditions", "due_conditions"), ("terms", "end_terms"),
+        ("gates", "pass_gates"),
+        ("deadlines", "sweep_deadlines"),
+        ("recovery", "release_blocked"),
+        ("conditions", "due_conditions"),
+        ("terms", "end_terms"),
     ],
-)  # fmt: skip
+)
 async def test_step_is_taken_at_the_date_that_the_database_names(loop: str, step: str) -> None:
     driver = Running()
     driver.store.dates[loop].extend([0.01, None])

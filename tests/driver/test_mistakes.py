@@ -281,9 +281,11 @@ def said(offer: int, outcome: str, **fields: Any) -> Delivery:  # noqa: ANN401 (
 async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
     store = Store()
     deliveries = [
-        Delivery(b"{"), said(1, "started"), said(2, "ended", exit_code=3),
+        Delivery(b"{"),
+        said(1, "started"),
+        said(2, "ended", exit_code=3),
         said(3, "ended", reason="no room"),
-    ]  # fmt: skip
+    ]
     transports = Transports(
         cast(
             "Mapping[str, Transport]",
@@ -292,9 +294,15 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
         cast("DriverStore", store),
     )
     context = LoopContext(
-        FakeDriverStore(), 3, Settings(), Bell(), DueDate(), lambda: None, lambda _: None,
+        FakeDriverStore(),
+        3,
+        Settings(),
+        Bell(),
+        DueDate(),
+        lambda: None,
+        lambda _: None,
         adapters=Adapters(transports),
-    )  # fmt: skip
+    )
     async with beside(outcomes.LOOP.run(context)), asyncio.timeout(WITHIN_S):
         for one in deliveries:
             await one.over.wait()

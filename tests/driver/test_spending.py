@@ -18,9 +18,13 @@ TICK_S = 5
 
 def limit(spent: int, *, cost_per_hour: int = 0, is_new: bool = False, **more: Any) -> Limit:  # noqa: ANN401 (of `Spending`)
     one = Spending(
-        amount_max=Decimal(100), amount_soft_max=Decimal(80), used=Decimal(spent),
-        used_per_hour=Decimal(cost_per_hour), stage=Stage.BELOW, **more,
-    )  # fmt: skip
+        amount_max=Decimal(100),
+        amount_soft_max=Decimal(80),
+        used=Decimal(spent),
+        used_per_hour=Decimal(cost_per_hour),
+        stage=Stage.BELOW,
+        **more,
+    )
     return Limit(7, 1, is_new, "project", "genomics", Measure.COST, "acme", "pause", one)
 
 
@@ -104,10 +108,13 @@ async def test_limit_is_reached_when_nothing_fits_that_waits(
     store = FakeDriverStore()
     store.limits = [
         limit(
-            60, near=True, could_use_per_hour=per_tick(50), cost_per_hour=cost_per_hour,
+            60,
+            near=True,
+            could_use_per_hour=per_tick(50),
+            cost_per_hour=cost_per_hour,
             admitted_per_hour=Decimal(admitted_per_hour),
         )
-    ]  # fmt: skip
+    ]
     store.admitted = [Admitted(7, 0, is_short=True)]
     await looked(store)
 

@@ -65,9 +65,13 @@ class AgaveClient:
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         own = {"HOME": str(self.directory), "NO_PROXY": "*", "AGAVE_URL": self.url}
         done = subprocess.run(
-            [self.python, "-c", _BEFORE + program, result], check=False, capture_output=True,
-            env={**kept, **own, "AGAVE_TOKEN": self.token}, timeout=CLIENT_S, cwd=self.directory,
-        )  # fmt: skip
+            [self.python, "-c", _BEFORE + program, result],
+            check=False,
+            capture_output=True,
+            env={**kept, **own, "AGAVE_TOKEN": self.token},
+            timeout=CLIENT_S,
+            cwd=self.directory,
+        )
         assert done.returncode == 0, done.stderr.decode()[-4000:]
         return json.loads(result.read_text())
 

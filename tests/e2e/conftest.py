@@ -45,9 +45,13 @@ class Weft:
         return {**os.environ, "WEFT_HOME": str(self.home), **(more or {})}
 
     def run(
-        self, *arguments: str, stdin: bytes | None = None, cwd: Path | None = None,
-        env: Mapping[str, str] | None = None, timeout_s: float = 60,
-    ) -> "subprocess.CompletedProcess[bytes]":  # fmt: skip
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = 60,
+    ) -> "subprocess.CompletedProcess[bytes]":
         """Run one command to its end. No input is an empty one, never that of the tests.
 
         It is really started if it is about processes, or what an interpreter begins with.
@@ -56,9 +60,14 @@ class Weft:
         if arguments[:1] and arguments[0] not in STARTED and not begins_otherwise:
             return run_warm(arguments, self.environment(env), cwd, timeout_s, stdin or b"")
         return subprocess.run(
-            [*PROGRAM, *arguments], check=False, capture_output=True, cwd=cwd,
-            env=self.environment(env), timeout=timeout_s, input=stdin or b"",
-        )  # fmt: skip
+            [*PROGRAM, *arguments],
+            check=False,
+            capture_output=True,
+            cwd=cwd,
+            env=self.environment(env),
+            timeout=timeout_s,
+            input=stdin or b"",
+        )
 
     def told(self, *arguments: str, **options: Any) -> bytes:  # noqa: ANN401 (as `run`)
         """Run one command that ends well; return what it prints."""
@@ -77,9 +86,13 @@ class Weft:
     ) -> Iterator[Started]:
         """Start one command and leave it running; at the end it is killed if it still is."""
         with Started(
-            [*PROGRAM, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=cwd, env=self.environment(),
-        ) as process:  # fmt: skip
+            [*PROGRAM, *arguments],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=self.environment(),
+        ) as process:
             try:
                 yield process
             finally:

@@ -38,9 +38,12 @@ def main() -> None:
         session.mount("https://w3id.org/", Shipped())
         assert json.loads(session.get(CONTEXT).text)["@id"] == CONTEXT
     settings = ValidationSettings(
-        rocrate_uri=crate, profile_identifier="workflow-run-crate",
-        requirement_severity=sys.argv[3], cache_path=cache, offline=True,
-    )  # fmt: skip
+        rocrate_uri=crate,
+        profile_identifier="workflow-run-crate",
+        requirement_severity=sys.argv[3],
+        cache_path=cache,
+        offline=True,
+    )
     result = services.validate(settings)
     read = ROCrate(crate)
     found = [

@@ -42,19 +42,36 @@ OTHERS: Final = frozenset(
     restore resubmit retry run set siege signal simulate submit unhide unshare up worker
     """.split()  # noqa: SIM905 (a word for each command)
 ) | {
-    "billing correct-rates", "billing set-rates", "callback redeliver", "convert dax",
-    "db contract", "db migrate", "export crate", "failures ack", "operation cancel",
-    "pool apply", "queue apply", "queue drain", "queue reroute", "session rm", "app add",
-    "app rm", "files cat", "files get",
-    "transport show", "transport test", "param set",
-    *(f"billing project {one}" for one in ("close", "create", "delete", "limit", "members",
-                                           "reopen")),
+    "billing correct-rates",
+    "billing set-rates",
+    "callback redeliver",
+    "convert dax",
+    "db contract",
+    "db migrate",
+    "export crate",
+    "failures ack",
+    "operation cancel",
+    "pool apply",
+    "queue apply",
+    "queue drain",
+    "queue reroute",
+    "session rm",
+    "app add",
+    "app rm",
+    "files cat",
+    "files get",
+    "transport show",
+    "transport test",
+    "param set",
+    *(
+        f"billing project {one}"
+        for one in ("close", "create", "delete", "limit", "members", "reopen")
+    ),
     *(f"condition {one}" for one in ("fail", "release", "test")),
     *(f"db views {one}" for one in ("add", "rm")),
     *(f"licence {one}" for one in ("rm", "set")),
     *(f"limit {one}" for one in ("set",)),
-    *(f"line {one}" for one in ("apply", "decide", "drop", "redeliver", "rm", "set",
-                               "test")),
+    *(f"line {one}" for one in ("apply", "decide", "drop", "redeliver", "rm", "set", "test")),
     *(f"transport letters {one}" for one in ("ack", "resend", "rm", "show")),
     *(f"store {one}" for one in ("add", "rm", "show", "test")),
     "series rerun",
@@ -68,7 +85,7 @@ OTHERS: Final = frozenset(
     *(f"token {one}" for one in ("create", "revoke")),
     *(f"user {one}" for one in ("add", "rm", "role", "weight")),
     *(f"worker {one}" for one in ("cordon", "drain", "invite", "lose", "uncordon")),
-}  # fmt: skip
+}
 """Commands that change something, run something or ask no server."""
 
 

@@ -21,9 +21,13 @@ QUERIES = {
 """What a route cannot do without."""
 _NO_JOB = "00000000-0000-4000-8000-000000000000"
 _OF_DOORS = {
-    "job_id": _NO_JOB, "aloe_id": f"{_NO_JOB}-007", "user": "bob", "file_path": "x",
-    "pairs": "name/x", "task_id": _NO_JOB,
-}  # fmt: skip
+    "job_id": _NO_JOB,
+    "aloe_id": f"{_NO_JOB}-007",
+    "user": "bob",
+    "file_path": "x",
+    "pairs": "name/x",
+    "task_id": _NO_JOB,
+}
 """What routes of doors name; their jobs are none."""
 
 
@@ -35,9 +39,10 @@ class EveryRoute:
         client = json.loads((home / "client.json").read_text())
         self._ids = PathValues({**_OF_DOORS, **ids})
         self._http = httpx.Client(
-            base_url=client["url"], headers={"authorization": f"Bearer {client['token']}"},
+            base_url=client["url"],
+            headers={"authorization": f"Bearer {client['token']}"},
             timeout=httpx.Timeout(60, read=None),
-        )  # fmt: skip
+        )
         self.told: dict[str, list[bytes]] = {}
         """By route, and what it was asked for."""
         self.statuses: dict[str, set[int]] = {}

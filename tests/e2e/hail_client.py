@@ -67,9 +67,13 @@ class HailClient:
         """Run a program after the client was made as `bc`; return what it said with `say`."""
         result = self.directory / "said.json"
         done = subprocess.run(
-            [self.python, "-c", _BEFORE + program, result], check=False, capture_output=True,
-            env={**self.environment(), **(more or {})}, timeout=CLIENT_S, cwd=self.directory,
-        )  # fmt: skip
+            [self.python, "-c", _BEFORE + program, result],
+            check=False,
+            capture_output=True,
+            env={**self.environment(), **(more or {})},
+            timeout=CLIENT_S,
+            cwd=self.directory,
+        )
         assert done.returncode == 0, done.stderr.decode()[-4000:]
         return json.loads(result.read_text())
 

@@ -39,13 +39,23 @@ class PlainUser:
         """Run a command to its end, with the few variables that a login gives."""
         path = f"{WEFT.parent}:/usr/local/bin:/usr/bin:/bin"
         variables = {
-            "HOME": str(self.home), "PATH": path, "TMPDIR": str(self.home), "LANG": "C.UTF-8",
-            "USER": NAME, **(env or {}),
-        }  # fmt: skip
+            "HOME": str(self.home),
+            "PATH": path,
+            "TMPDIR": str(self.home),
+            "LANG": "C.UTF-8",
+            "USER": NAME,
+            **(env or {}),
+        }
         return subprocess.run(
-            [*self._enter, *map(str, words)], check=False, capture_output=True, text=True,
-            env=variables, cwd="/", stdin=subprocess.DEVNULL, timeout=300,
-        )  # fmt: skip
+            [*self._enter, *map(str, words)],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=variables,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            timeout=300,
+        )
 
     def weft(self, *words: str, **env: str) -> str:
         """Run a command of weft that succeeds; return what it printed."""

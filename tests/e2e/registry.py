@@ -16,9 +16,13 @@ from e2e.tmux import program
 
 IMAGE = Path(__file__).parents[1] / "servers" / "image.sh"
 PROGRAMS = {
-    "docker-registry": "docker-registry", "skopeo": "skopeo", "umoci": "umoci",
-    "bwrap": "bubblewrap", "busybox": "busybox-static", "htpasswd": "apache2-utils",
-}  # fmt: skip
+    "docker-registry": "docker-registry",
+    "skopeo": "skopeo",
+    "umoci": "umoci",
+    "bwrap": "bubblewrap",
+    "busybox": "busybox-static",
+    "htpasswd": "apache2-utils",
+}
 START_S = 20
 
 
@@ -37,10 +41,21 @@ class Registry:
         digest = self.directory / "digest"
         more = ["--dest-creds", login] if login else []
         subprocess.run(
-            ["skopeo", "copy", "-q", "--dest-tls-verify=false", "--digestfile", digest, *more,
-             f"oci:{self.layout}:{tag}", f"docker://{self.name}/{image}"],
-            check=True, timeout=60, capture_output=True,
-        )  # fmt: skip
+            [
+                "skopeo",
+                "copy",
+                "-q",
+                "--dest-tls-verify=false",
+                "--digestfile",
+                digest,
+                *more,
+                f"oci:{self.layout}:{tag}",
+                f"docker://{self.name}/{image}",
+            ],
+            check=True,
+            timeout=60,
+            capture_output=True,
+        )
         repository = image.rpartition(":")[0]
         return f"docker://{self.name}/{repository}@{digest.read_text().strip()}"
 

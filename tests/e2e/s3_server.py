@@ -30,9 +30,11 @@ class Buckets:
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """Ask with some key: the server of the tests wants one, and checks none."""
         request = urllib.request.Request(  # noqa: S310 (ours)
-            f"{self.url}/{path}", data=body, method=method,
+            f"{self.url}/{path}",
+            data=body,
+            method=method,
             headers={"content-type": "application/octet-stream", "authorization": "AWS any:one"},
-        )  # fmt: skip
+        )
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             found: bytes = answer.read()
             return found
@@ -45,8 +47,10 @@ def s3_server(*names: str) -> Iterator[Buckets]:
     try:
         subprocess.run(
             [SCRIPT, "start", str(directory), str(PORT)],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            timeout=START_S,
+        )
         found = Buckets(directory)
         for name in names:
             found.ask("PUT", name)

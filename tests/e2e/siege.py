@@ -18,8 +18,12 @@ from e2e.conftest import Weft, until
 from e2e.every_command import Captured, told_by_commands
 from e2e.every_error import told_by_errors
 
-LOUD: Final = ("log_statement = 'all'", "log_parameter_max_length = -1",
-        "log_parameter_max_length_on_error = -1", "log_min_duration_statement = 0")  # fmt: skip
+LOUD: Final = (
+    "log_statement = 'all'",
+    "log_parameter_max_length = -1",
+    "log_parameter_max_length_on_error = -1",
+    "log_min_duration_statement = 0",
+)
 """What lets PostgreSQL log everything that it is sent."""
 REFUSE: Final = """
 CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql
@@ -179,14 +183,30 @@ class Siege:
         digest = re.search(r"/ui/assets/(\w+)/weft.css", page)
         assert digest is not None, page
         return {
-            "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
-            "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
-            **LINE_IDS, "app": "snow-1.0", "store": "snow", "message": 1, "parameter": "cloud_max",
+            "b": batch,
+            "j": number,
+            "a": 1,
+            "g": 0,
+            "u": 1,
+            "saved": "mine",
+            "container": "main",
+            "p": "default",
+            "q": "default",
+            "tenant": "default",
+            "schedules/{s}": schedule,
+            **LINE_IDS,
+            "app": "snow-1.0",
+            "store": "snow",
+            "message": 1,
+            "parameter": "cloud_max",
             "product": 1,
-            "digest": digest[1], "name": "weft.css", "w": worker["worker"],
+            "digest": digest[1],
+            "name": "weft.css",
+            "w": worker["worker"],
             "c": self.conditions()["quota"],
-            "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"], "dead": 1,
-        }  # fmt: skip
+            "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
+            "dead": 1,
+        }
 
     def _make_line(self, name: str) -> None:
         """Make a production line, whose source this weft may read, and an application."""
@@ -228,14 +248,33 @@ class Siege:
         token = self.ask("POST", "/v1/tokens", {"name": "spare"})["token_id"]
         until(lambda: self.ask("GET", f"/v1/batches/{batch}")["n_running"] == 1)
         return {
-            **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0", "store": "rain",
-            "parameter": "cloud_max", "product": 2,
-            "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
-            "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
-            "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",
-            "app-parts/{s}": "ab" * 32, "session": 1, "user": "bob", "t": token, "saved": "theirs",
-            "schedules/{s}": schedule, "c": self.conditions()["rate_limited"], "dead": 2,
-        }  # fmt: skip
+            **dict.fromkeys(LINE_IDS, "rain"),
+            "app": "rain-1.0",
+            "store": "rain",
+            "parameter": "cloud_max",
+            "product": 2,
+            "b": batch,
+            "j": 1,
+            "g": 1,
+            "u": 4,
+            "d": 1,
+            "l": "matlab",
+            "n": 1,
+            "q": "spare",
+            "billing-projects/{p}": "spare",
+            "billing_projects/{p}": "hail",
+            "billing_limits/{p}": "default",
+            "payloads/{s}": "ab" * 32,
+            "secret": "db",
+            "app-parts/{s}": "ab" * 32,
+            "session": 1,
+            "user": "bob",
+            "t": token,
+            "saved": "theirs",
+            "schedules/{s}": schedule,
+            "c": self.conditions()["rate_limited"],
+            "dead": 2,
+        }
 
     def ask_commands(
         self, job: str, ids: Mapping[str, object], captured: Captured
@@ -244,9 +283,13 @@ class Siege:
         document = self._place / "jobs.json"
         document.write_text(json.dumps({"jobs": [JOB]}))
         names = {
-            "batch": job.partition(".")[0], "job": job, "document": document, "worker": ids["w"],
-            "condition": f"c{ids['c']}", "schedule": f"s{ids['schedules/{s}']}",
-        }  # fmt: skip
+            "batch": job.partition(".")[0],
+            "job": job,
+            "document": document,
+            "worker": ids["w"],
+            "condition": f"c{ids['c']}",
+            "schedule": f"s{ids['schedules/{s}']}",
+        }
         self.printed, codes = told_by_commands(names, captured)
         self.told |= self.printed
         return codes
@@ -255,9 +298,14 @@ class Siege:
         """Return documents by which no secret can be set."""
         value = self.canary.value
         wrong = (
-            {"value": [value]}, {"value": value, "more": value}, {"valu": value}, [value],
-            {"value": f"{value}\0"}, {"value": value * 10_000}, value,
-        )  # fmt: skip
+            {"value": [value]},
+            {"value": value, "more": value},
+            {"valu": value},
+            [value],
+            {"value": f"{value}\0"},
+            {"value": value * 10_000},
+            value,
+        )
         text = json.dumps({"value": value}).encode()
         texts = [json.dumps(one).encode() for one in wrong]
         return [*texts, text[:-1], text + text, b"\xff" + text]

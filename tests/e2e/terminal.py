@@ -71,9 +71,13 @@ def on_terminal(
     """Run a Python script on a terminal of its own; kill what is left of it."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=slave, stdout=slave, stderr=slave,
-        env={**environment, **SCREEN, "COLUMNS": str(columns)}, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-c", script],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**environment, **SCREEN, "COLUMNS": str(columns)},
+        start_new_session=True,
+    )
     os.close(slave)
     try:
         yield Terminal(process, master)

@@ -28,16 +28,22 @@ def agave(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> AgaveClient:
     folder = tmp_path_factory.mktemp("teller")
     (folder / "wrapper.sh").write_text(WRAPPER)
     described = {
-        "name": "teller", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-        "executionSystem": "local", "inputs": [{"id": "data"}], "defaultMaxRunTime": "00:10:00",
-        "defaultMemoryPerNode": "256MB", "defaultProcessorsPerNode": 1,
+        "name": "teller",
+        "version": "1.0",
+        "templatePath": "wrapper.sh",
+        "deploymentPath": ".",
+        "executionSystem": "local",
+        "inputs": [{"id": "data"}],
+        "defaultMaxRunTime": "00:10:00",
+        "defaultMemoryPerNode": "256MB",
+        "defaultProcessorsPerNode": 1,
         "parameters": [
             {"id": "say", "value": {"type": "string", "required": True, "validator": "[a-z]+"}},
             {"id": "times", "value": {"type": "number", "default": 2}},
             {"id": "wait", "value": {"type": "bool", "default": False}},
             {"id": "code", "value": {"type": "number", "default": 0}},
         ],
-    }  # fmt: skip
+    }
     (folder / "app.json").write_text(json.dumps(described))
     weft.told("app", "add", str(folder))
     known = json.loads((weft.home / "client.json").read_text())
@@ -114,9 +120,16 @@ say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=
     assert said["types"] == ["datetime", "datetime"]
     assert said["listed"][0]["id"] == job_id
     assert [one["status"] for one in said["history"]] == [
-        "PENDING", "PROCESSING_INPUTS", "STAGING_JOB", "SUBMITTING", "QUEUED", "RUNNING",
-        "CLEANING_UP", "ARCHIVING", "FINISHED",
-    ]  # fmt: skip
+        "PENDING",
+        "PROCESSING_INPUTS",
+        "STAGING_JOB",
+        "SUBMITTING",
+        "QUEUED",
+        "RUNNING",
+        "CLEANING_UP",
+        "ARCHIVING",
+        "FINISHED",
+    ]
     assert said["files"][0] == said["files"][1]
     names = [f"first-walk-{job_id}.out", f"first-walk-{job_id}.err"]
     assert [one["name"] for one in said["files"][0]] == [*names, "made"]
@@ -163,9 +176,12 @@ say([first, ran('taker', inputs={'data': data}, archivePath='runs/taken'),
     outcomes = [one["job"]["remoteOutcome"] for one in (taker, failed, skipped)]
     assert outcomes == ["FINISHED", "FAILED", "FAILED_SKIP_ARCHIVE"]
     for one, place in (
-        (first, "runs/first-run/teller-1.0/"), (taker, "runs/taken/"),
-        (failed, f"{failed['job']['archivePath']}/"), (skipped, ""), (none, ""),
-    ):  # fmt: skip
+        (first, "runs/first-run/teller-1.0/"),
+        (taker, "runs/taken/"),
+        (failed, f"{failed['job']['archivePath']}/"),
+        (skipped, ""),
+        (none, ""),
+    ):
         assert [file["path"] for file in one["files"]] == ["/made/said.txt"]
         assert one["text"] == "kept"
         kept = json.loads(weft.run("files", "ls", one["job"]["remoteJobId"], "--json").stdout)
@@ -180,9 +196,14 @@ def test_ended_jobs_of_agave_are_imported(
     owner = json.loads(weft.run("whoami", "--json").stdout)["user"]
     at = "2024-05-01T1{}:00:00Z"
     old = {
-        "id": "0a-007", "name": "old", "owner": owner, "appId": "gone-1.0", "status": "FINISHED",
-        "created": at.format(0), "ended": at.format(2),
-    }  # fmt: skip
+        "id": "0a-007",
+        "name": "old",
+        "owner": owner,
+        "appId": "gone-1.0",
+        "status": "FINISHED",
+        "created": at.format(0),
+        "ended": at.format(2),
+    }
     event = {"jobId": "0a-007", "status": "RUNNING", "created": at.format(1)}
     dump = tmp_path / "dump.jsonl"
     dump.write_text("\n".join(map(json.dumps, (event, old, {**old, "id": "0b-007", "owner": 7}))))
@@ -203,9 +224,11 @@ say([job['status'], job['created'], [x['status'] for x in ag.jobs.getHistory(job
 
 def test_archives_that_cannot_be_are_refused(http: httpx.Client) -> None:
     for name, wrong in (
-        ("archiveSystem", "none"), ("archivePath", "a/../b"), ("archivePath", "a/${HOME}"),
+        ("archiveSystem", "none"),
+        ("archivePath", "a/../b"),
+        ("archivePath", "a/${HOME}"),
         ("archivePath", "/"),
-    ):  # fmt: skip
+    ):
         answer = http.post("/jobs/v2", json={**job(), name: wrong})
         assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, name)
 
@@ -258,10 +281,16 @@ def test_what_a_job_leaves_is_found_and_another_gets_it(http: httpx.Client) -> N
         history = http.get(f"/jobs/v2/{again['id']}/history").json()["result"]
         assert [one["status"] for one in history][2:4] == ["STAGING_INPUTS", "STAGED"]
     wrongs: tuple[dict[str, object], ...] = (
-        {"data": "http://127.0.0.1/a"}, {"data": "http://x.example/"}, {"data": "sftp://x/a"},
-        {"data": "rel/path"}, {"data": 7}, {"none": "x"}, {"data": "agave://other/a"},
-        {"data": ["file:///a/x", "file:///b/x"]}, {"data": f"agave://weft/{archive}/../x"},
-    )  # fmt: skip
+        {"data": "http://127.0.0.1/a"},
+        {"data": "http://x.example/"},
+        {"data": "sftp://x/a"},
+        {"data": "rel/path"},
+        {"data": 7},
+        {"none": "x"},
+        {"data": "agave://other/a"},
+        {"data": ["file:///a/x", "file:///b/x"]},
+        {"data": f"agave://weft/{archive}/../x"},
+    )
     for wrong in wrongs:
         answer = http.post("/jobs/v2", json={**job(), "inputs": wrong})
         assert answer.status_code == 400, wrong
@@ -317,8 +346,10 @@ def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:
 
 def test_lists_are_searched_and_sorted(http: httpx.Client) -> None:
     """By parameters, and by pairs in the path."""
-    ids = [ended(http, submitted(http, job(name, code=code))["id"])["id"]
-           for name, code in (("found it", 0), ("found it", 1), ("lost it", 0))]  # fmt: skip
+    ids = [
+        ended(http, submitted(http, job(name, code=code))["id"])["id"]
+        for name, code in (("found it", 0), ("found it", 1), ("lost it", 0))
+    ]
 
     def found(path: str = "/jobs/v2", **query: str) -> list[str]:
         answer = http.get(path, params=query)
@@ -382,20 +413,24 @@ def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
 
 def test_refusals_have_the_forms_of_agave(http: httpx.Client) -> None:
     for answer, status in (
-        (http.get("/jobs/v2/x-007"), 404), (http.get("/jobs/v2/x/y/z"), 404),
-        (http.delete("/jobs/v2"), 405), (http.post("/jobs/v2", content=b"{"), 400),
+        (http.get("/jobs/v2/x-007"), 404),
+        (http.get("/jobs/v2/x/y/z"), 404),
+        (http.delete("/jobs/v2"), 405),
+        (http.post("/jobs/v2", content=b"{"), 400),
         (http.post("/jobs/v2", data={"name": "x"}), 415),
         (http.post("/jobs/v2", json={"name": "x", "appId": "none-1"}), 400),
         (http.post("/jobs/v2", json=job(say="UPPER")), 400),
         (http.post("/jobs/v2", json={**job(), "batchQueue": "none"}), 400),
         (http.post("/jobs/v2", json={**job(), "processorsPerNode": 99999}), 400),
-    ):  # fmt: skip
+    ):
         said = answer.json()
         assert (answer.status_code, said["status"]) == (status, "error"), answer.text
         assert said["message"]
     for headers, code in (
-        ({"authorization": ""}, 900902), ({"authorization": "Bearer none"}, 900901),
-        ({"X-JWT-Assertion": "a.b.c"}, 900901), ({"x-jwt-assertion-weft": "a.b.c"}, 900901),
-    ):  # fmt: skip
+        ({"authorization": ""}, 900902),
+        ({"authorization": "Bearer none"}, 900901),
+        ({"X-JWT-Assertion": "a.b.c"}, 900901),
+        ({"x-jwt-assertion-weft": "a.b.c"}, 900901),
+    ):
         answer = http.get("/jobs/v2", headers=headers)
         assert (answer.status_code, answer.json()["fault"]["code"]) == (401, code)

@@ -90,16 +90,18 @@ def test_inputs_are_those_that_the_bundle_describes(
     made = f"agave://weft/{first['archivePath']}"
     described = [
         {
-            "id": "data", "value": {"required": True, "validator": r".*\.txt"},
+            "id": "data",
+            "value": {"required": True, "validator": r".*\.txt"},
             "details": {"argument": "--in=", "showArgument": True, "label": "Texts"},
             "semantics": {"maxCardinality": 1},
         },
         {
-            "id": "both", "semantics": {"minCardinality": 2, "maxCardinality": 2},
+            "id": "both",
+            "semantics": {"minCardinality": 2, "maxCardinality": 2},
             "details": {"argument": "-f ", "showArgument": True, "repeatArgument": True},
         },
         {"id": "fixed", "value": {"visible": False, "default": f"{made}/three.dat"}},
-    ]  # fmt: skip
+    ]
     add_app(weft, tmp_path, "reader", READER, {"inputs": described})
     pair = [f"{made}/one.txt", f"{made}/two.txt"]
     for field, value, why in (

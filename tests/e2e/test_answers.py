@@ -25,10 +25,15 @@ def test_a_job_finds_the_answers_to_its_parents(weft: Weft) -> None:
     """Each by the name of the parent, unless two have the same; commands, arrays and functions."""
     function = {"call": "os:system", "args": [TELL]}
     batch = weft.submit(
-        {"name": "look", **WAIT}, {"name": "twin", **WAIT}, {"name": "twin", **WAIT}, WAIT,
-        {"script": TELL, "parents": [1, 2, 3, 4]}, {"script": TELL, "parents": [1], "count": 2},
-        {"function": function, "parents": [1]}, {"script": TELL, "parents": [5]},
-    )  # fmt: skip
+        {"name": "look", **WAIT},
+        {"name": "twin", **WAIT},
+        {"name": "twin", **WAIT},
+        WAIT,
+        {"script": TELL, "parents": [1, 2, 3, 4]},
+        {"script": TELL, "parents": [1], "count": 2},
+        {"function": function, "parents": [1]},
+        {"script": TELL, "parents": [5]},
+    )
     assert re.fullmatch(
         rb"http\S+/ui/answer\?code=\S+\n", weft.told("answer", f"{batch}.j1", "--link")
     )
@@ -37,15 +42,19 @@ def test_a_job_finds_the_answers_to_its_parents(weft: Weft) -> None:
     for words in (
         ("answer", f"{batch}.j1", "--link", "--valid", "366d"),
         ("token", "create", "t", "--expires", "3661d"),
-        ("worker", "invite", "--expires", "0"), ("run", "--or-replace", "--", "true"),
-    ):  # fmt: skip
+        ("worker", "invite", "--expires", "0"),
+        ("run", "--or-replace", "--", "true"),
+    ):
         assert re.search(rb"from 1s to (365|1|3660)d|goes with `--unique", weft.run(*words).stderr)
     for job in (1, 2, 3, 4):
         weft.told("answer", f"{batch}.j{job}", "--set", f"n={job}", "--note", "a $WEFT_JOB ü")
     found = answers_of(weft, f"{batch}.j5")
     assert {name: one["values"]["n"] for name, one in found.items()} == {
-        "look": 1, "j2": 2, "j3": 3, "j4": 4,
-    }  # fmt: skip
+        "look": 1,
+        "j2": 2,
+        "j3": 3,
+        "j4": 4,
+    }
     assert set(found["look"]) == {"values", "note", "by", "at"}
     assert found["look"]["note"] == "a $WEFT_JOB ü"
     alone = {"look": found["look"]}
@@ -58,9 +67,11 @@ def test_a_job_that_runs_again_is_told_the_same_and_a_late_answer_counts(weft: W
     """What a later request adds to the batch is told, too; too many bytes are told in words."""
     fails = f"{TELL}; test $WEFT_ATTEMPT_NO = 2"
     batch = weft.submit(
-        {"name": "look", "wait": {"for": "event"}}, {"script": fails, "parents": [1]},
-        {"name": "more", "wait": {"for": "event"}}, {"script": TELL, "parents": [1, 3]},
-    )  # fmt: skip
+        {"name": "look", "wait": {"for": "event"}},
+        {"script": fails, "parents": [1]},
+        {"name": "more", "wait": {"for": "event"}},
+        {"script": TELL, "parents": [1, 3]},
+    )
     weft.told("answer", f"{batch}.j1", "--refuse")
     assert weft.run("wait", f"{batch}.j2").returncode == 1
     weft.told("retry", batch)

@@ -39,10 +39,17 @@ def bundle(folder: Path, *, wrapper: str = WRAPPER, version: str = "1.0") -> Pat
         {"id": "many", "value": {"type": "string"}, "semantics": {"maxCardinality": -1}},
     ]
     described = {
-        "name": "sayer", "version": version, "label": "Says", "templatePath": "wrapper.sh",
-        "deploymentPath": ".", "defaultProcessorsPerNode": 1, "defaultMaxRunTime": "00:05:00",
-        "parameters": parameters, "inputs": [], "ontology": ["x"],
-    }  # fmt: skip
+        "name": "sayer",
+        "version": version,
+        "label": "Says",
+        "templatePath": "wrapper.sh",
+        "deploymentPath": ".",
+        "defaultProcessorsPerNode": 1,
+        "defaultMaxRunTime": "00:05:00",
+        "parameters": parameters,
+        "inputs": [],
+        "ontology": ["x"],
+    }
     (folder / "app.json").write_text(json.dumps(described))
     return folder
 
@@ -90,9 +97,10 @@ def test_code_travels_with_its_jobs(weft: Weft, tmp_path: Path) -> None:
         subprocess.run(["git", "-C", tmp_path, *words.split()], check=True)
     script = "#!/usr/bin/env python3\nimport os, pkg.made; print(os.listdir())"
     jobs = [
-        {"command": ["python3", "pkg/made.py"], "count": 2}, {"script": script},
+        {"command": ["python3", "pkg/made.py"], "count": 2},
+        {"script": script},
         {"function": {"call": "pkg.made:of"}},
-    ]  # fmt: skip
+    ]
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({"defaults": {"code": "."}, "jobs": jobs}))
     batch = weft.told("submit", str(file), "--wait").decode().split()[0]
@@ -129,11 +137,15 @@ def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path)
 
 def test_wrong_parameters_are_refused(weft: Weft, tmp_path: Path) -> None:
     cases: list[tuple[Any, ...]] = [
-        ({}, "required"), ({"say": "UPPER"}, "match"), ({"say": 3}, "text"),
-        ({"say": ["a", "b"]}, "at most 1"), ({"say": "a", "times": "many"}, "number"),
+        ({}, "required"),
+        ({"say": "UPPER"}, "match"),
+        ({"say": 3}, "text"),
+        ({"say": ["a", "b"]}, "at most 1"),
+        ({"say": "a", "times": "many"}, "number"),
         ({"say": "a", "loud": "perhaps"}, "true or false"),
-        ({"say": "a", "other": 1}, "no such parameter"), ({"say": "a\0"}, "NUL"),
-    ]  # fmt: skip
+        ({"say": "a", "other": 1}, "no such parameter"),
+        ({"say": "a\0"}, "NUL"),
+    ]
     for parameters, what in cases:
         with Client(home=weft.home) as client:
             client.add_app(bundle(tmp_path / "sayer"))

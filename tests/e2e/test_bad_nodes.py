@@ -26,14 +26,20 @@ def test_bad_node_is_avoided_and_shown(weft: Weft, cluster: SlurmCluster, tmp_pa
     """The gateway goes on to take jobs, which succeed on the other node."""
 
     def submit(count: int) -> str:
-        job = {"name": "one", "executor": "slurm", "script": SCRIPT, "count": count,
-               "resources": {"cpu": "100m", "memory": "16Mi"}}  # fmt: skip
+        job = {
+            "name": "one",
+            "executor": "slurm",
+            "script": SCRIPT,
+            "count": count,
+            "resources": {"cpu": "100m", "memory": "16Mi"},
+        }
         return weft.submit(job)
 
     settings = {
-        "WEFT_SLURM_CONF": str(cluster.conf), "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
+        "WEFT_SLURM_CONF": str(cluster.conf),
+        "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
         "WEFT_SLURM_LOOK_S": "0.2",
-    }  # fmt: skip
+    }
     with gateway(weft, "slurm", tmp_path / "gateway.log", settings):
         deadline = time.monotonic() + WITHIN_S
         while not (avoids := told(weft, "worker", "show", "slurm")["avoids"]):

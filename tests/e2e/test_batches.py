@@ -259,13 +259,15 @@ def test_logs_of_many_jobs_and_why_they_failed(weft: Weft, tmp_path: Path) -> No
     assert f"{batch}.j3 wrote nothing: program not found" in failed.stderr.decode()
     assert "1 of 4 jobs never started" in group.stderr.decode()
     assert [(one["job_id"], one["stdout"]) for one in json.loads(found.stdout)] == [
-        (1, "one\nhalf"), (2, ""),
-    ]  # fmt: skip
+        (1, "one\nhalf"),
+        (2, ""),
+    ]
     for text in shown.values():
         assert "exit code 3: 2, program not found: 1" in text
     assert as_json(weft, "status", batch)["reasons"] == {
-        "exit code 3": 2, "program not found": 1,
-    }  # fmt: skip
+        "exit code 3": 2,
+        "program not found": 1,
+    }
 
 
 def test_logs_of_a_group_are_followed_until_all_have_ended(weft: Weft, tmp_path: Path) -> None:
@@ -292,16 +294,21 @@ def test_logs_of_a_group_are_followed_until_all_have_ended(weft: Weft, tmp_path:
     both = weft.run("logs", batch, "--find", "e", "--grep", "e")
 
     assert found.stdout.decode().splitlines() == [
-        f"{batch}.j1: begun", f"{batch}.j1: done", f"{batch}.j2: keep", f"{batch}.j3: other",
-    ]  # fmt: skip
+        f"{batch}.j1: begun",
+        f"{batch}.j1: done",
+        f"{batch}.j2: keep",
+        f"{batch}.j3: other",
+    ]
     assert [(one["job_id"], one["number"], one["line"]) for one in of_group] == [(2, 1, "keep")]
     assert (of_job.stdout, of_job.returncode) == (b"", 0)
     assert b"the value of --find is wrong" in both.stderr
     assert first == f"{batch}.j1: begun\n".encode()
     assert rest == f"{batch}.j1: done\n{batch}.j2: keep\n{batch}.j2: drop\n".encode()
     assert sorted(chosen.stdout.decode().split("\n")) == [
-        "", f"{batch}.j2: keep", f"{batch}.j3: other",
-    ]  # fmt: skip
+        "",
+        f"{batch}.j2: keep",
+        f"{batch}.j3: other",
+    ]
     assert [(one["job_id"], one["stdout"]) for one in documents] == [(2, "keep")]
     assert b"the value of --grep is wrong" in wrong.stderr
 
@@ -337,8 +344,10 @@ def test_an_array_over_the_lines_of_a_file(weft: Weft, tmp_path: Path) -> None:
 
     assert weft.run("wait", batch).returncode == 0
     assert [weft.run("logs", f"{batch}.j{n}").stdout for n in (1, 2, 3)] == [
-        b"<first>\n", b"<second one>\n", b"done\n"
-    ]  # fmt: skip
+        b"<first>\n",
+        b"<second one>\n",
+        b"done\n",
+    ]
     (tmp_path / "wrong.yaml").write_text("jobs:\n  - {name: each, values: [a, 4]}\n")
     wrong = weft.run("submit", str(tmp_path / "wrong.yaml"))
     assert wrong.returncode == 2

@@ -57,9 +57,12 @@ def test_wrong_price_is_corrected_and_the_correction_shown(weft: Weft) -> None:
     assert b"nothing was changed" in tried.stderr
     assert tried.stdout.decode().splitlines()[0] == "cpu: 20 → 0.02"
     assert in_json == {
-        "version": version, "dry_run": True, "n_attempts": 0, "costs": [],
+        "version": version,
+        "dry_run": True,
+        "n_attempts": 0,
+        "costs": [],
         "changes": {"cpu": {"before": 20, "after": pytest.approx(0.02)}},
-    }  # fmt: skip
+    }
     assert b"is like this already" in again.stderr
     assert (tried.returncode, done.returncode) == (0, 0), done.stderr
     assert f"version {version}: cpu 20 → 0.02 (two zeros too many), by " in shown.stdout.decode()

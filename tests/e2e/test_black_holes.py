@@ -30,9 +30,11 @@ def broken(own: Weft, tmp_path: Path) -> Iterator[Path]:
     file.touch()
     options = ("--worker-name", "bad", "--worker-cpu", "1", "--worker-memory", "1Gi")
     with subprocess.Popen(
-        [*PROGRAM, "worker", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [*PROGRAM, "worker", *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         env=own.environment({"TMPDIR": str(file.parent)}),
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             yield file
         finally:

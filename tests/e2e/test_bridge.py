@@ -48,14 +48,19 @@ def test_ends_of_jobs_that_were_sent_together_are_told(
 
     monkeypatch.setattr(api, "create_update", counted)
     texts = [
-        "exit 3", "kill -9 $$", '[ "$CALLER" = here ] && [ -z "$WEFT_TOKEN" ]', *["true"] * 40,
-    ]  # fmt: skip
+        "exit 3",
+        "kill -9 $$",
+        '[ "$CALLER" = here ] && [ -z "$WEFT_TOKEN" ]',
+        *["true"] * 40,
+    ]
     jobs = [bridge.submit(shell(text)) for text in texts]
     ends = [job.end.result(WITHIN_S) for job in jobs]
 
     assert [(end.state, end.exit_code, end.signal) for end in ends[:3]] == [
-        ("failed", 3, None), ("failed", None, 9), ("success", 0, None),
-    ]  # fmt: skip
+        ("failed", 3, None),
+        ("failed", None, 9),
+        ("success", 0, None),
+    ]
     assert {end.state for end in ends[3:]} == {"success"}
     assert (sum(requests), len(requests) < 5) == (len(jobs), True)
     assert len({job.ref.result().partition(".")[0] for job in jobs}) == 1
@@ -77,8 +82,11 @@ def test_a_killed_process_is_gone_on_with(weft: Weft) -> None:
     documents = [shell("true", "short"), {**SLEEPS, "name": "long"}]
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, json.dumps(documents)],
-        env=weft.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        env=weft.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         refs = process.stdout.readline().split()
         process.kill()

@@ -48,16 +48,24 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
         if command == "weft condition ls":
             until(lambda: _waiting(guided) == [N_JOBS])
         done = subprocess.run(
-            ["bash", "-c", command.replace(UP, f"{UP} --port 0")], check=False, timeout=100,
-            cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            ["bash", "-c", command.replace(UP, f"{UP} --port 0")],
+            check=False,
+            timeout=100,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
             env=guided.environment({"PATH": f"{tmp_path}:{os.environ['PATH']}"}),
-        )  # fmt: skip
+        )
         is_over = "test c1" in command and "does not exist" in done.stderr  # its date was first
         assert done.returncode == 0 or is_over, (command, done.stdout, done.stderr)
         said[command] = done.stdout
 
-    assert re.search(rf"^c1\tconnection_failed\ttcp host=127.0.0.1 port={port}\t",
-                     said["weft condition ls"], re.MULTILINE)  # fmt: skip
+    assert re.search(
+        rf"^c1\tconnection_failed\ttcp host=127.0.0.1 port={port}\t",
+        said["weft condition ls"],
+        re.MULTILINE,
+    )
     assert f"tcp host=127.0.0.1 port={port}" in said["weft top"]
     assert f"with {N_JOBS - 1} others for tcp host=127.0.0.1" in said["weft why b1.j7"]
     assert "weft condition test c1" in said["weft why b1.j7"]

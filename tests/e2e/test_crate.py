@@ -37,16 +37,21 @@ def issues(checker: list[str], crate: Path, weight: str = "REQUIRED") -> list[st
 def test_public_validator_accepts_the_crate_of_the_guide(
     weft: Weft, checker: list[str], tmp_path: Path
 ) -> None:
-    (block,) = re.findall(r"^```console\n(\$ cat > two.json.*?)^```$", GUIDE.read_text(),
-                          re.MULTILINE | re.DOTALL)  # fmt: skip
+    (block,) = re.findall(
+        r"^```console\n(\$ cat > two.json.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL
+    )
     (tmp_path / "weft").write_text(f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n')
     (tmp_path / "weft").chmod(0o700)
     script = "set -e\n" + re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
     path = f"{tmp_path}:/usr/bin:/bin"
     done = subprocess.run(
-        ["sh", "-c", script], check=False, capture_output=True, cwd=tmp_path, timeout=120,
+        ["sh", "-c", script],
+        check=False,
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=120,
         env=weft.environment({"PATH": path}),
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr.decode()
 
     crate = tmp_path / "crate"

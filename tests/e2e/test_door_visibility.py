@@ -12,9 +12,14 @@ import pytest
 from e2e.conftest import Weft
 
 APP = {
-    "name": "idle", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-    "executionSystem": "local", "inputs": [], "parameters": [],
-}  # fmt: skip
+    "name": "idle",
+    "version": "1.0",
+    "templatePath": "wrapper.sh",
+    "deploymentPath": ".",
+    "executionSystem": "local",
+    "inputs": [],
+    "parameters": [],
+}
 JOBWEAVER = {"jobType": "SIMULATION", "payload": {"steps": []}, "maxRetryCount": 0}
 
 
@@ -59,8 +64,10 @@ def _token(weft: Weft, *arguments: str) -> str:
 
 def _of_jobweaver(client: httpx.Client, job_id: str) -> tuple[int, int, int]:
     """Return the status of the job, how many lists have it, and how many they count."""
-    lists = [client.get(path, params={"size": 1000}).json() for path in (
-        "/api/jobs", "/internal/jobs", "/internal/jobs?sort=updatedAt,asc")]  # fmt: skip
+    lists = [
+        client.get(path, params={"size": 1000}).json()
+        for path in ("/api/jobs", "/internal/jobs", "/internal/jobs?sort=updatedAt,asc")
+    ]
     named = [one["id"] for one in lists[0]["jobs"]]
     named += [one["jobId"] for page in lists[1:] for one in page["content"]]
     statuses = {
@@ -76,8 +83,10 @@ def _of_jobweaver(client: httpx.Client, job_id: str) -> tuple[int, int, int]:
 
 
 def _of_agave(client: httpx.Client, job_id: str) -> tuple[int, int, int]:
-    paths = [f"/jobs/v2/{job_id}{rest}" for rest in
-             ("", "/status", "/history", "/pems", "/outputs/listings")]  # fmt: skip
+    paths = [
+        f"/jobs/v2/{job_id}{rest}"
+        for rest in ("", "/status", "/history", "/pems", "/outputs/listings")
+    ]
     (status,) = {client.get(path).status_code for path in paths}
     found = [one["id"] for one in client.get("/jobs/v2").json()["result"]]
     return status, found.count(job_id), len(found)
@@ -111,9 +120,10 @@ def test_application_is_shown_by_status_and_page(weft: Weft, users: Users) -> No
 
 
 @pytest.mark.parametrize(
-    "door", [(_submit_jobweaver, _of_jobweaver), (_submit_agave, _of_agave)],
+    "door",
+    [(_submit_jobweaver, _of_jobweaver), (_submit_agave, _of_agave)],
     ids=["jobweaver", "agave"],
-)  # fmt: skip
+)
 def test_owner_granted_users_and_operators_see_a_job(users: Users, door: Door) -> None:
     """A member of its billing project is a stranger to it until it is shared, and afterwards."""
     submit, look = door

@@ -19,8 +19,11 @@ def in_shell(weft: Weft, script: str) -> "subprocess.CompletedProcess[bytes]":
     """Run a line of shell in which "$@" is weft."""
     return subprocess.run(
         ["sh", "-c", script, "sh", *PROGRAM],
-        check=False, capture_output=True, env=weft.environment(), timeout=60,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        env=weft.environment(),
+        timeout=60,
+    )
 
 
 def test_outputs_come_in_input_order(weft: Weft) -> None:
@@ -36,9 +39,18 @@ def test_outputs_come_in_input_order(weft: Weft) -> None:
 
 def test_unordered_outputs_come_as_the_jobs_end(weft: Weft) -> None:
     done = weft.run(
-        "each", "--unordered", "--cpu", "0.1", "--memory", "16Mi", "--",
-        "sh", "-c", "sleep {}; echo {}", stdin=b"1\n0\n",
-    )  # fmt: skip
+        "each",
+        "--unordered",
+        "--cpu",
+        "0.1",
+        "--memory",
+        "16Mi",
+        "--",
+        "sh",
+        "-c",
+        "sleep {}; echo {}",
+        stdin=b"1\n0\n",
+    )
 
     assert done.stdout.split() == [b"0", b"1"]
 
@@ -198,9 +210,19 @@ def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> 
 def test_at_most_so_many_run_at_once(weft: Weft, tmp_path: Path) -> None:
     script = f"mkdir {tmp_path}/alone && sleep 0.05 && rmdir {tmp_path}/alone"
     done = weft.run(
-        "each", "-j", "1", "--cpu", "0.1", "--memory", "16Mi", "--", "sh", "-c", script,
+        "each",
+        "-j",
+        "1",
+        "--cpu",
+        "0.1",
+        "--memory",
+        "16Mi",
+        "--",
+        "sh",
+        "-c",
+        script,
         stdin=b"1\n2\n3\n4\n5\n6\n",
-    )  # fmt: skip
+    )
 
     assert done.returncode == 0, done.stderr
 
@@ -216,8 +238,9 @@ def test_json_has_one_line_per_job(weft: Weft) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1
     assert [(r["line"], r["stdout"], r["exit_code"]) for r in rows] == [
-        ("a", "a\n", 0), ("b" * 400, "b" * 400 + "\n", 1),
-    ]  # fmt: skip
+        ("a", "a\n", 0),
+        ("b" * 400, "b" * 400 + "\n", 1),
+    ]
     assert weft.run("each", "--tag", "--", "echo", stdin=LONG).stdout == LONG[:-1] + b"\t" + LONG
     summary = json.loads(done.stderr)
     assert (summary["n_succeeded"], summary["n_failed"]) == (1, 1)

@@ -110,8 +110,9 @@ def test_a_dry_run_prints_commands_for_a_shell_and_runs_nothing(
 
     assert not list(tmp_path.iterdir())
     assert [json.loads(line)["command"] for line in as_json.stdout.splitlines()] == [
-        ["touch", "it's"], ["touch", "a b"],
-    ]  # fmt: skip
+        ["touch", "it's"],
+        ["touch", "a b"],
+    ]
     subprocess.run(["sh", "-c", done.stdout], check=True, cwd=tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"it's", "a b"}
 
@@ -289,9 +290,21 @@ def test_halt_soon_lets_running_jobs_end(weft: Weft, tmp_path: Path) -> None:
         echo {}
     """
     with weft.started(
-        "each", "-j", "2", "--halt", "soon,fail=1", "--name", "halts-soon",
-        "--", "sh", "-c", script, ":::", *"12345", cwd=tmp_path,
-    ) as process:  # fmt: skip
+        "each",
+        "-j",
+        "2",
+        "--halt",
+        "soon,fail=1",
+        "--name",
+        "halts-soon",
+        "--",
+        "sh",
+        "-c",
+        script,
+        ":::",
+        *"12345",
+        cwd=tmp_path,
+    ) as process:
         _until_held(weft, "halts-soon")
         (tmp_path / "held").touch()
         stdout, stderr = process.communicate(timeout=60)

@@ -130,8 +130,9 @@ def test_batches_of_a_query_are_changed_after_a_question(weft: Weft) -> None:
 
         unasked = weft.run("hold", "--batches", "name = night", "--json")
         assert (unasked.returncode, json.loads(unasked.stderr)["code"]) == (
-            2, "CLI.NOT_CONFIRMED",
-        )  # fmt: skip
+            2,
+            "CLI.NOT_CONFIRMED",
+        )
         done = weft.run("hold", "--batches", "name = night", "--yes")
         assert (done.returncode, done.stderr) == (0, b"weft: 2 batches held\n")
         assert are("held") == [True, True, False]

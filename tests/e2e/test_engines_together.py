@@ -32,9 +32,19 @@ def gateway(
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a gateway, registered, until the end or its death."""
     command = [
-        *PROGRAM, "worker", "--worker-name", runner, "--runner", runner, "--worker-cpu", "100",
-        "--worker-memory", "1Ti", "--log-format", "json",
-    ]  # fmt: skip
+        *PROGRAM,
+        "worker",
+        "--worker-name",
+        runner,
+        "--runner",
+        runner,
+        "--worker-cpu",
+        "100",
+        "--worker-memory",
+        "1Ti",
+        "--log-format",
+        "json",
+    ]
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=weft.environment(settings), stderr=output)
     try:
@@ -56,8 +66,14 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
     def job(name: str, executor: str, **more: object) -> dict[str, object]:
         text = SCRIPT.format(seen=seen, what=name)
         small = {"cpu": "100m", "memory": "16Mi"}
-        return {"name": name, "executor": executor, "script": text, "count": COUNT,
-                "resources": small, **more}  # fmt: skip
+        return {
+            "name": name,
+            "executor": executor,
+            "script": text,
+            "count": COUNT,
+            "resources": small,
+            **more,
+        }
 
     jobs: list[dict[str, object]] = [
         job("scene", "nomad"),
@@ -68,8 +84,9 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
     with nomad_cluster() as nomad, kubernetes_cluster() as kubernetes:
         of_nomad = {"WEFT_NOMAD_ADDRESS": nomad.address}
         of_kubernetes = {
-            "WEFT_KUBERNETES_CONFIG": str(kubernetes.config), "WEFT_KUBERNETES_IMAGE": "any",
-        }  # fmt: skip
+            "WEFT_KUBERNETES_CONFIG": str(kubernetes.config),
+            "WEFT_KUBERNETES_IMAGE": "any",
+        }
         with gateway(weft, "kubernetes", tmp_path / "kubernetes.log", of_kubernetes):
             with gateway(weft, "nomad", tmp_path / "first.log", of_nomad) as first:
                 batch = weft.submit(*jobs)

@@ -26,8 +26,12 @@ executor.submit(print, "called").add_done_callback(lambda one: print("ended", on
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=weft.environment(),
+    )
 
     assert (done.returncode, done.stdout) == (0, "ended None\n"), done.stderr
 
@@ -77,9 +81,14 @@ def test_what_the_program_defines_goes_there_and_comes_back(
     """In a script, and where there is no file, as in a notebook."""
     (tmp_path / "script.py").write_text(OF_THE_PROGRAM)
     done = subprocess.run(
-        [sys.executable, *given], cwd=tmp_path,
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
+        [sys.executable, *given],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=weft.environment(),
+    )
 
     assert done.stdout.split() == ["True"] * 7, done.stderr
 
@@ -92,8 +101,12 @@ executor = weft.Executor()
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=weft.environment(),
+    )
 
     assert "RuntimeError: cannot schedule new futures after interpreter shutdown" in done.stderr
 
@@ -114,8 +127,12 @@ with weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"}) as executor:
 """
     done = subprocess.run(
         [tmp_path / "venv" / "bin" / "python", "-c", program],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=weft.environment(),
+    )
 
     assert done.stdout == "42\nTrue\n", done.stderr
 
@@ -151,9 +168,10 @@ def test_ctrl_c_says_what_the_next_one_does(weft: Weft, tmp_path: Path, end: str
         told.open("w") as stderr,
         subprocess.Popen(
             [sys.executable, "-c", INTERRUPTED + end, tmp_path / "runs"],
-            stderr=stderr, env=weft.environment(),
+            stderr=stderr,
+            env=weft.environment(),
         ) as process,
-    ):  # fmt: skip
+    ):
         until((tmp_path / "runs").exists)
         press_ctrl_c_until(process, lambda: "Ctrl-C again cancels it\n" in told.read_text())
         press_ctrl_c_until(process, lambda: process.poll() is not None)
@@ -171,8 +189,12 @@ def test_the_second_ctrl_c_cancels_whenever_it_comes(weft: Weft, tmp_path: Path)
     end = "executor._explain_interrupt(); raise KeyboardInterrupt"
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED + end, tmp_path / "runs"],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=weft.environment(),
+    )
 
     told = [line for line in done.stderr.splitlines() if line.startswith("weft: ")]
     assert told[0].startswith("weft: waiting for 1 job of ")

@@ -21,9 +21,18 @@ exit 1
 
 def test_failures_are_explained_and_acknowledged(weft: Weft) -> None:
     done = weft.run(
-        "each", "--json", "--env", f"MY_TOKEN={SECRET}", "--", "sh", "-c", SCRIPT, "sh", "{}",
+        "each",
+        "--json",
+        "--env",
+        f"MY_TOKEN={SECRET}",
+        "--",
+        "sh",
+        "-c",
+        SCRIPT,
+        "sh",
+        "{}",
         stdin=b"1\n2\n3\n",
-    )  # fmt: skip
+    )
     batch = weft.run("ls", "--json").stdout
     b = f"b{json.loads(batch)[0]['id']}"
     found = as_json(weft, "failures", b)
@@ -61,8 +70,9 @@ def test_program_lists_and_acknowledges_failures(weft: Weft) -> None:
         batch.wait()
         causes = batch.list_causes()
         listed = [one["job_id"] for one in batch.list_dead_letters(cause=causes[0]["cause"])]
-        of_all = [one["job_id"] for one in client.list_dead_letters() if
-                  one["batch_id"] == batch.id]  # fmt: skip
+        of_all = [
+            one["job_id"] for one in client.list_dead_letters() if one["batch_id"] == batch.id
+        ]
         acknowledged = batch.acknowledge("known", jobs=[3])
         again = batch.get_job(3).acknowledge("seen"), batch.get_job(1).acknowledge("seen")
         left = [(one["exit_code"], one["n_jobs"]) for one in batch.list_causes()]

@@ -37,14 +37,25 @@ def test_files_are_looked_for_before_anything_runs(
         ("weft://b99999.j1/x", {"to": "w"}, "b99999 does not exist"),
     ]
     jobs = [
-        {"name": "array", "script": "true", "count": 2, "index_from": 1,
-         "inputs": [{"from": "store://genomes/there-$WEFT_INDEX.txt"}]},
-        {"name": "bad", "script": "true",
-         "inputs": [{"from": at, **more} for at, more, _ in bad]
-         + [{"from": "store://genomes/not.txt", "optional": True}],
-         "outputs": [{"from": "o", "to": "store://none/"}, {"from": "p", "to": "store://away/"},
-                     {"from": "q", "to": "store://genomes/"}]},
-    ]  # fmt: skip
+        {
+            "name": "array",
+            "script": "true",
+            "count": 2,
+            "index_from": 1,
+            "inputs": [{"from": "store://genomes/there-$WEFT_INDEX.txt"}],
+        },
+        {
+            "name": "bad",
+            "script": "true",
+            "inputs": [{"from": at, **more} for at, more, _ in bad]
+            + [{"from": "store://genomes/not.txt", "optional": True}],
+            "outputs": [
+                {"from": "o", "to": "store://none/"},
+                {"from": "p", "to": "store://away/"},
+                {"from": "q", "to": "store://genomes/"},
+            ],
+        },
+    ]
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({"jobs": jobs}, indent=1))
     before = weft.told("ls", "--json")
@@ -76,12 +87,22 @@ def test_files_that_are_there_are_submitted(
         buckets.ask("PUT", f"genomes/there-{n}.txt", b"x")
     digest = hashlib.sha256(b"x").hexdigest()
     jobs: list[dict[str, Any]] = [
-        {"name": "array", "script": "true", "count": 2, "index_from": 1,
-         "inputs": [{"from": "store://genomes/there-$WEFT_INDEX.txt"}]},
-        {"script": "true", "outputs": [{"from": "o", "to": "store://results/"}],
-         "inputs": [{"from": "store://genomes/there-1.txt", "checksum": f"sha256:{digest}"},
-                    {"from": "file:///data/x"}]},
-    ]  # fmt: skip
+        {
+            "name": "array",
+            "script": "true",
+            "count": 2,
+            "index_from": 1,
+            "inputs": [{"from": "store://genomes/there-$WEFT_INDEX.txt"}],
+        },
+        {
+            "script": "true",
+            "outputs": [{"from": "o", "to": "store://results/"}],
+            "inputs": [
+                {"from": "store://genomes/there-1.txt", "checksum": f"sha256:{digest}"},
+                {"from": "file:///data/x"},
+            ],
+        },
+    ]
     file = tmp_path / "jobs.json"
     file.write_text(json.dumps({"jobs": jobs}))
     dry = weft.run("submit", str(file), "--check", "--dry-run")

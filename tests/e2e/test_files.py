@@ -106,9 +106,11 @@ def test_the_same_is_not_run_twice(weft: Weft) -> None:
     """Until its input is another, or somebody says so; what ran says so everywhere."""
     make = {"name": "make", "script": "date +%N > x", "outputs": [{"from": "x"}]}
     use = {
-        "script": "cat x x > y", "parents": ["make"], "outputs": [{"from": "y"}],
+        "script": "cat x x > y",
+        "parents": ["make"],
+        "outputs": [{"from": "y"}],
         "inputs": [{"from": "weft://make/x"}],
-    }  # fmt: skip
+    }
     document = json.dumps({"jobs": [make, use]}).encode()
 
     def again(*options: str) -> tuple[str, bytes]:
@@ -140,10 +142,13 @@ def test_output_is_written_as_plain_files(weft: Weft, tmp_path: Path) -> None:
         assert (written.returncode, b" files are in " in written.stderr) == (0, True)
     top = tmp_path / batch
     assert {str(one.relative_to(top)): one.read_bytes() for one in top.rglob("*.*")} == {
-        "j1/a1/stdout.log": f"{batch}.j1.1\n".encode(), "j1/a1/stderr.log": b"err\n",
-        "j1/a2/stdout.log": f"{batch}.j1.2\n".encode(), "j1/a2/stderr.log": b"err\n",
-        "j2/a1/stdout.log": b"a\0b", "j2/a1/stderr.log": b"",
-    }  # fmt: skip
+        "j1/a1/stdout.log": f"{batch}.j1.1\n".encode(),
+        "j1/a1/stderr.log": b"err\n",
+        "j1/a2/stdout.log": f"{batch}.j1.2\n".encode(),
+        "j1/a2/stderr.log": b"err\n",
+        "j2/a1/stdout.log": b"a\0b",
+        "j2/a1/stderr.log": b"",
+    }
     missing = weft.run("logs", f"{batch}.j1", "--to", str(tmp_path), "--attempt", "9")
     assert (missing.returncode, b"none of the jobs has written" in missing.stderr) == (2, True)
     assert b"There is no attempt 9" in missing.stderr

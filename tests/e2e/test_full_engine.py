@@ -33,12 +33,17 @@ def test_forty_times_what_the_engine_takes(
 ) -> None:
     """What it refuses goes when there is room, and its accounting never had more at a time."""
     seen = tmp_path / "seen"
-    job = {"executor": "slurm", "script": f"echo $WEFT_JOB >>{seen}", "count": JOBS,
-           "resources": {"cpu": "100m", "memory": "16Mi"}}  # fmt: skip
+    job = {
+        "executor": "slurm",
+        "script": f"echo $WEFT_JOB >>{seen}",
+        "count": JOBS,
+        "resources": {"cpu": "100m", "memory": "16Mi"},
+    }
     settings = {
-        "WEFT_SLURM_CONF": str(cluster.conf), "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
+        "WEFT_SLURM_CONF": str(cluster.conf),
+        "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
         "WEFT_SLURM_LOOK_S": "0.2",
-    }  # fmt: skip
+    }
     most = 0
     with gateway(weft, "slurm", tmp_path / "gateway.log", settings):
         batch, deadline = weft.submit(job), time.monotonic() + WITHIN_S

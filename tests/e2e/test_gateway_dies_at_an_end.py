@@ -47,9 +47,10 @@ def on_slurm(path: Path) -> Iterator[Mapping[str, str]]:
     """Run an engine; yield the settings of its gateway."""
     with slurm_cluster() as cluster:
         yield {
-            "WEFT_SLURM_CONF": str(cluster.conf), "WEFT_SLURM_DIRECTORY": str(path / "shared"),
+            "WEFT_SLURM_CONF": str(cluster.conf),
+            "WEFT_SLURM_DIRECTORY": str(path / "shared"),
             "WEFT_SLURM_LOOK_S": "0.2",
-        }  # fmt: skip
+        }
 
 
 @contextmanager
@@ -87,8 +88,11 @@ def test_the_next_gateway_reports_the_end_once(
     """Before weft has heard of it, and before the gateway has heard that it is recorded."""
     seen = tmp_path / "seen"
     small = {"cpu": "100m", "memory": "16Mi"}
-    job = {"executor": runner, "resources": small,
-           "script": f'echo ran >>{seen}; echo "said it"; exit 7'}  # fmt: skip
+    job = {
+        "executor": runner,
+        "resources": small,
+        "script": f'echo ran >>{seen}; echo "said it"; exit 7',
+    }
 
     with engine(tmp_path) as settings:
         for number, at in enumerate(("report", "recorded"), 1):
@@ -96,12 +100,24 @@ def test_the_next_gateway_reports_the_end_once(
             with log.open("wb") as output:
                 first = subprocess.Popen(
                     [
-                        sys.executable, "-c", _DIES.format(at=at), "worker",
-                        "--worker-name", runner, "--runner", runner, "--worker-cpu", "100",
-                        "--worker-memory", "1Ti", "--log-format", "json",
+                        sys.executable,
+                        "-c",
+                        _DIES.format(at=at),
+                        "worker",
+                        "--worker-name",
+                        runner,
+                        "--runner",
+                        runner,
+                        "--worker-cpu",
+                        "100",
+                        "--worker-memory",
+                        "1Ti",
+                        "--log-format",
+                        "json",
                     ],
-                    env=weft.environment(settings), stderr=output,
-                )  # fmt: skip
+                    env=weft.environment(settings),
+                    stderr=output,
+                )
             until(partial(_has_registered, first, log))
             batch = weft.submit(job)
             assert first.wait(300) == -signal.SIGKILL, log.read_text()

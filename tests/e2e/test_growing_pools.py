@@ -29,8 +29,9 @@ def break_workers(weft: Weft, *pools: str) -> None:
     query(
         weft.home,
         """UPDATE weft.pool SET plan = jsonb_set(plan, '{options}', '{"slots": "none"}')
-        WHERE name = ANY ($1)""", pools,
-    )  # fmt: skip
+        WHERE name = ANY ($1)""",
+        pools,
+    )
 
 
 def workers_of(home: Path) -> list[str]:
@@ -52,9 +53,16 @@ def test_a_pool_grows_under_load_and_shrinks(own: Weft, tmp_path: Path) -> None:
         file.write_text(text)
         assert own.run(kind, "apply", str(file), "--yes").returncode == 0
     each = own.run(
-        "each", "--queue", "burst", "--", "sh", "-c", "sleep 0.5; echo {}",
-        stdin=b"\n".join(b"%d" % n for n in range(8)), timeout_s=WITHIN_S,
-    )  # fmt: skip
+        "each",
+        "--queue",
+        "burst",
+        "--",
+        "sh",
+        "-c",
+        "sleep 0.5; echo {}",
+        stdin=b"\n".join(b"%d" % n for n in range(8)),
+        timeout_s=WITHIN_S,
+    )
     workers = {one["worker"] for one in json.loads(own.run("worker", "ls", "-a", "--json").stdout)}
     own.run("down")
 
@@ -83,9 +91,13 @@ def test_the_guide_grows_a_pool_that_shrinks_again(own: Weft, tmp_path: Path) ->
     printed = {}
     for line in re.findall(r"^\$ (.*)$", part, re.MULTILINE):
         done = subprocess.run(
-            ["sh", "-c", line], check=False, capture_output=True, cwd=tmp_path,
-            env=own.environment({"PATH": path}), timeout=WITHIN_S,
-        )  # fmt: skip
+            ["sh", "-c", line],
+            check=False,
+            capture_output=True,
+            cwd=tmp_path,
+            env=own.environment({"PATH": path}),
+            timeout=WITHIN_S,
+        )
         assert done.returncode == 0, (line, done.stderr.decode())
         printed[line] = done.stdout.decode()
     deadline = time.monotonic() + WITHIN_S

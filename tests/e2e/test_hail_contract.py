@@ -119,8 +119,11 @@ def test_pipeline_hands_files_on_in_a_shared_directory(weft: Weft, hail: HailCli
     assert (said["states"], said["code"], said["log"]) == (STATES, 3, "")
     assert (said["batch"]["state"], said["batch"]["attributes"]) == ("failure", {"name": "files"})
     assert weft.told("files", "cat", f"{batch}.j3", "results/counts.txt").split() == [
-        b"1", b"a", b"2", b"b",
-    ]  # fmt: skip
+        b"1",
+        b"a",
+        b"2",
+        b"b",
+    ]
     assert weft.told("files", "cat", f"{batch}.j1", "results/words.txt") == b"b\na\nb\n"
     assert b"what is there stays: file://" in weft.told("logs", f"{batch}.j5")
 

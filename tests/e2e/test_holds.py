@@ -101,10 +101,13 @@ def test_a_hold_is_seen_wherever_the_batch_is(weft: Weft, tmp_path: Path) -> Non
         shown = {
             name: weft.run(*words).stdout.decode()
             for name, words in {
-                "ls": ["ls", "-n", "1"], "jobs": ["jobs", batch], "status": ["status", batch],
-                "job": ["status", f"{batch}.j2"], "top": ["top"],
+                "ls": ["ls", "-n", "1"],
+                "jobs": ["jobs", batch],
+                "status": ["status", batch],
+                "job": ["status", f"{batch}.j2"],
+                "top": ["top"],
             }.items()
-        }  # fmt: skip
+        }
         with weft.started("wait", f"{batch}.j2") as waiting:
             told = first_line(waiting)
         weft.run("release", batch)

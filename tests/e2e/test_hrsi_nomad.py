@@ -43,9 +43,11 @@ def test_codes_mean_what_they_do_there(weft: Weft, tmp_path: Path) -> None:
         0: ("done", [("nomad", 0)], []),
         2: ("internal_error", [("nomad", 2)] * 3, [*(FAILED * 2), "internal_error"]),
         130: (
-            "internal_error", [("nomad", 130)] * 3, [*["external_error"] * 2, "internal_error"],
+            "internal_error",
+            [("nomad", 130)] * 3,
+            [*["external_error"] * 2, "internal_error"],
         ),
         200: ("done", [("nomad", 200)], []),
-    }  # fmt: skip
+    }
     assert "no product" in [one["subtype"] for one in jobs[3]["history"]]
     weft.told("audit", timeout_s=120)

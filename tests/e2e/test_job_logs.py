@@ -42,11 +42,14 @@ def test_a_job_keeps_as_much_of_its_output_as_it_says(weft: Weft, tmp_path: Path
 def test_what_makes_no_sense_is_refused(weft: Weft, tmp_path: Path) -> None:
     file = tmp_path / "jobs.yaml"
     cases = [
-        ("{max_bytes: 0}", "log.max_bytes"), ("{max_bytes: all}", "log.max_bytes"),
-        ("{level: 'a b'}", "log.level"), ("{level_env: 'A=B'}", "log.level_env"),
-        ("{keep: 3}", "log.keep"), ("{keep_s: 0}", "log.keep_s"),
+        ("{max_bytes: 0}", "log.max_bytes"),
+        ("{max_bytes: all}", "log.max_bytes"),
+        ("{level: 'a b'}", "log.level"),
+        ("{level_env: 'A=B'}", "log.level_env"),
+        ("{keep: 3}", "log.keep"),
+        ("{keep_s: 0}", "log.keep_s"),
         ("{keep_s: 1d}", "log.keep_s"),
-    ]  # fmt: skip
+    ]
     for log, where in cases:
         file.write_text(f"jobs:\n- {{script: 'true', log: {log}}}\n")
         done = weft.run("submit", str(file))

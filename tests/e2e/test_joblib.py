@@ -18,8 +18,12 @@ def test_grid_search_finds_the_same_on_weft(weft: Weft) -> None:
     python, program = ROOT / ".tools/joblib/bin/python", Path(__file__).with_name("grid_search.py")
     done = subprocess.run(
         [python, program],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=500,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=500,
+    )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
 

@@ -128,17 +128,25 @@ def test_same_key_means_one_job(http: httpx.Client) -> None:
 
 def test_what_is_wrong_is_named(http: httpx.Client) -> None:
     cases = [
-        ("{", "JSON"), ("", "JSON"), ("[]", "object"), ({}, "jobType"),
-        (job() | {"jobType": "OTHER"}, "jobType"), (job() | {"payload": None}, "payload"),
-        (job(retries=-1), "maxRetryCount must be non-negative"), (job(retries=None), "maxRetry"),
-        (job(retries=2**31), "maxRetryCount"), (job(retries=True), "maxRetryCount"),
-        (job() | {"payload": {}}, "steps"), (job() | {"payload": {"steps": None}}, "steps"),
-        (job(None), "payload.steps.0"), (job(SLEEP, {"action": "X"}), "payload.steps.1.action"),
+        ("{", "JSON"),
+        ("", "JSON"),
+        ("[]", "object"),
+        ({}, "jobType"),
+        (job() | {"jobType": "OTHER"}, "jobType"),
+        (job() | {"payload": None}, "payload"),
+        (job(retries=-1), "maxRetryCount must be non-negative"),
+        (job(retries=None), "maxRetry"),
+        (job(retries=2**31), "maxRetryCount"),
+        (job(retries=True), "maxRetryCount"),
+        (job() | {"payload": {}}, "steps"),
+        (job() | {"payload": {"steps": None}}, "steps"),
+        (job(None), "payload.steps.0"),
+        (job(SLEEP, {"action": "X"}), "payload.steps.1.action"),
         (job({"action": "SLEEP"}), "payload.steps.0.durationMs"),
         (job({**SLEEP, "durationMs": -1}), "payload.steps.0.durationMs"),
         (job({**SLEEP, "durationMs": 2**31}), "payload.steps.0.durationMs"),
         (job({"action": "LOG", "message": "\0"}), "payload.steps.0.message"),
-    ]  # fmt: skip
+    ]
     for document, named in cases:
         text = document if isinstance(document, str) else json.dumps(document)
         headers = {"content-type": "application/json", "x-trace-id": "t"}

@@ -31,9 +31,10 @@ memory = "512Mi"
 def site(tmp_path: Path) -> Iterator[PoolSite]:
     with kubernetes_cluster() as cluster:
         settings = {
-            "WEFT_KUBERNETES_CONFIG": str(cluster.config), "WEFT_KUBERNETES_IMAGE_S": "0",
+            "WEFT_KUBERNETES_CONFIG": str(cluster.config),
+            "WEFT_KUBERNETES_IMAGE_S": "0",
             "WEFT_PROVIDER_LIST_S": "5",
-        }  # fmt: skip
+        }
         with pool_site(tmp_path, settings, connect="WEFT_KUBERNETES_CONNECT") as weft:
             yield PoolSite(weft, tmp_path, cluster)
 

@@ -24,16 +24,36 @@ def test_scene_with_an_external_error_has_the_history_of_the_reference(
     """Its program ends with 130, and is started again: section 5, without what it publishes."""
     weft.told("line", "apply", str(HRSI), "--name", "scenes")
     batch = tmp_path / "batch.json"
-    batch.write_text(json.dumps({"lifecycle": "hrsi", "jobs": [{
-        "command": ["sh", "-c", SCENE],
-        "outputs": [{"from": "products/*.json", "optional": True}],
-        "retry": {"policy": "constant", "wait_s": 0.01},
-    }]}))  # fmt: skip
+    batch.write_text(
+        json.dumps(
+            {
+                "lifecycle": "hrsi",
+                "jobs": [
+                    {
+                        "command": ["sh", "-c", SCENE],
+                        "outputs": [{"from": "products/*.json", "optional": True}],
+                        "retry": {"policy": "constant", "wait_s": 0.01},
+                    }
+                ],
+            }
+        )
+    )
     made = weft.told("submit", str(batch), "--wait", "--json")
     job = f"b{json.loads(made)['id']}.j1"
     assert history(weft, job) == [
-        "initialized", "configured", "ready", "queued", "started", "pre_processing", "processing",
-        "external_error", "started", "pre_processing", "processing", "post_processing",
-        "processed", "done",
-    ]  # fmt: skip
+        "initialized",
+        "configured",
+        "ready",
+        "queued",
+        "started",
+        "pre_processing",
+        "processing",
+        "external_error",
+        "started",
+        "pre_processing",
+        "processing",
+        "post_processing",
+        "processed",
+        "done",
+    ]
     assert weft.run("line", "rm", "scenes").returncode == 0

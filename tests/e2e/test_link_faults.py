@@ -82,12 +82,13 @@ def test_nothing_is_lost_or_lives_twice_on_a_bad_network(
     middle = outside.middle
     with outside.running():
         batch = submit(
-            weft, tmp_path,
+            weft,
+            tmp_path,
             [
                 {"command": ["sh", "-c", SCRIPT, "sh", str(tmp_path), name], "max_attempts": 5}
                 for name in names
             ],
-        )  # fmt: skip
+        )
         middle.delay_s = 0.02
         for n_bytes in (0, 40, 150, 300, 700):
             before = n_done()

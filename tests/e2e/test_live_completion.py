@@ -99,11 +99,16 @@ def test_people_and_what_they_have_are_known(weft: Weft) -> None:
     weft.run("secret", "set", "db-password", stdin=b"x")
     token = json.loads(weft.run("token", "create", "dashboard", "--json").stdout)["token_id"]
     lines = {
-        "user rm b": ["bob\toperator"], "share b1 --with b": ["bob\toperator"],
-        "quota set --user=b": ["--user=bob\toperator"], "quota set --tenant d": ["default"],
-        f"token revoke {token}": [f"{token}\tdashboard"], "run --secret db": ["db-password"],
-        "session rm ": [], "operation cancel ": [], "run --machine ": [],
-    }  # fmt: skip
+        "user rm b": ["bob\toperator"],
+        "share b1 --with b": ["bob\toperator"],
+        "quota set --user=b": ["--user=bob\toperator"],
+        "quota set --tenant d": ["default"],
+        f"token revoke {token}": [f"{token}\tdashboard"],
+        "run --secret db": ["db-password"],
+        "session rm ": [],
+        "operation cancel ": [],
+        "run --machine ": [],
+    }
 
     said = {
         line: weft.run("--complete", "zsh", *line.split(" ")).stdout.decode().splitlines()

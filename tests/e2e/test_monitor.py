@@ -33,9 +33,16 @@ def test_stuck_process_is_killed_and_its_job_ends_after_its_rounds(
     mark = f"weft-monitor-{tmp_path.name}"
     script = f"trap '' TERM; echo $WEFT_ATTEMPT_NO >> {pids}; echo hangs; sleep 600.1 & "
     done = own.run(
-        "run", "--queue", "watched", "--json", "--", "sh", "-c",
-        f"{script} while :; do sleep 1; done # {mark}", timeout_s=120,
-    )  # fmt: skip
+        "run",
+        "--queue",
+        "watched",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        f"{script} while :; do sleep 1; done # {mark}",
+        timeout_s=120,
+    )
     job = f"b{json.loads(done.stdout)['batch_id']}.j1"
     document = as_json(own, "status", job)
     status = own.run("status", job).stdout.decode()

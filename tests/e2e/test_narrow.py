@@ -65,9 +65,18 @@ def test_batches_and_jobs_fit(weft: Weft, files: tuple[str, str]) -> None:
 def test_what_an_operator_lists_fits(weft: Weft, files: tuple[str, str]) -> None:
     (worker, _) = json.loads(weft.run("worker", "ls", "--json").stdout)
     commands = [
-        "worker ls", "pool ls", f"worker show {worker['worker']}", "doctor", "audit", "db status",
-        "db migrate --plan", "billing rates", "billing cost", "billing days", "bench",
-    ]  # fmt: skip
+        "worker ls",
+        "pool ls",
+        f"worker show {worker['worker']}",
+        "doctor",
+        "audit",
+        "db status",
+        "db migrate --plan",
+        "billing rates",
+        "billing cost",
+        "billing days",
+        "bench",
+    ]
 
     assert too_wide(weft, commands) == []
 

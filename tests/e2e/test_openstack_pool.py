@@ -51,9 +51,10 @@ class Site(PoolSite):
         """Return the servers of pools, by name."""
         found = self.admin.compute.servers(details=True, all_projects=True)
         return {
-            one.name: one for one in found
+            one.name: one
+            for one in found
             if one.metadata.get("weft_pool") == "medium" and one.task_state != "deleting"
-        }  # fmt: skip
+        }
 
     def states(self) -> dict[str, str]:
         return {
@@ -113,8 +114,9 @@ class Site(PoolSite):
             self.workers[name] = subprocess.Popen(
                 [*PROGRAM, *(one.replace(FOLDER, f"{root}{FOLDER}") for one in arguments)],
                 env={**_outside(), **variables, "WEFT_HOME": str(root / "home")},
-                stdout=said, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
 
 
 def _outside() -> Mapping[str, str]:
@@ -129,10 +131,12 @@ def site(tmp_path: Path) -> Iterator[Site]:
         port = free.getsockname()[1]
         free.close()
         settings = {
-            "WEFT_AUTOSCALE_S": "1", "WEFT_PROVIDER_LIST_S": "5",
-            "WEFT_OPENSTACK_CLOUDS_FILE": str(cloud.clouds_file), "WEFT_OPENSTACK_CLOUD": "demo",
+            "WEFT_AUTOSCALE_S": "1",
+            "WEFT_PROVIDER_LIST_S": "5",
+            "WEFT_OPENSTACK_CLOUDS_FILE": str(cloud.clouds_file),
+            "WEFT_OPENSTACK_CLOUD": "demo",
             "WEFT_OPENSTACK_CONNECT": f"http://127.0.0.1:{port}",
-        }  # fmt: skip
+        }
         weft.told("up", "--detach", "--port", str(port), env=settings)
         found = Site(weft, cloud, tmp_path)
         try:
@@ -156,14 +160,16 @@ def applied(site: Site) -> None:
         site.admin.compute.create_flavor(name=name, vcpus=2, ram=1024, disk=1)
     text = RULES.read_text().partition('[[pool]]\nname = "extra-large"')[0]
     for old, new in (
-        ('provider = "process"',
-         'provider = "openstack"\noptions = {image = "test", networks = "none"}'),
+        (
+            'provider = "process"',
+            'provider = "openstack"\noptions = {image = "test", networks = "none"}',
+        ),
         ("max_workers = 210", "max_workers = 10"),
         ("idle_s = 120", "idle_s = 3"),
         ("stale_s = 900", "stale_s = 40"),
         ('memory = "16Gi"', 'memory = "1Gi"'),
         ('storage = "40Gi"', 'storage = "10Mi"'),
-    ):  # fmt: skip
+    ):
         assert old in text
         text = text.replace(old, new)
     for kind, document in (("pool", text), ("queue", QUEUE)):

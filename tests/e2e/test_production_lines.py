@@ -82,8 +82,14 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
 def run_script(weft: Weft, script: str, cwd: Path, env: dict[str, str]) -> str:
     """Run commands as a person types them; return what they print."""
     done = subprocess.run(
-        ["bash", "-ec", script], check=False, timeout=100, cwd=cwd, capture_output=True,
-        text=True, stdin=subprocess.DEVNULL, env=weft.environment(env),
-    )  # fmt: skip
+        ["bash", "-ec", script],
+        check=False,
+        timeout=100,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env=weft.environment(env),
+    )
     assert done.returncode == 0, (script, done.stdout, done.stderr)
     return done.stdout

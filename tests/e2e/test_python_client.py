@@ -221,8 +221,12 @@ asyncio.run(main())
 def test_a_client_need_not_be_closed(weft: Weft, script: str) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", QUIET_WHEN_SLOW + script],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=60,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=60,
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "True unclosed\n", "")
 
@@ -249,8 +253,10 @@ def test_reasons_are_counted(client: Client) -> None:
     b.wait()
 
     assert {(one["reason"], one["exit_code"]): one["n_jobs"] for one in b.count_reasons()} == {
-        ("exit", 1): 1, ("exit", 2): 1, ("no_program", None): 1
-    }  # fmt: skip
+        ("exit", 1): 1,
+        ("exit", 2): 1,
+        ("no_program", None): 1,
+    }
     assert [one["first_job"] for one in b.get_job_group("g").count_reasons()] == [4]
 
 

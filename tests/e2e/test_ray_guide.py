@@ -29,9 +29,12 @@ def test_commands_of_the_guide(weft: Weft, tmp_path: Path) -> None:
         with gateway(weft, "ray", tmp_path / "gateway.log", settings):
             done = subprocess.run(
                 ["sh", "-ec", re.sub(r"^\$ ", "", submit, flags=re.MULTILINE)],
-                check=False, capture_output=True, cwd=tmp_path,
-                env=weft.environment({"PATH": path}), timeout=WITHIN_S,
-            )  # fmt: skip
+                check=False,
+                capture_output=True,
+                cwd=tmp_path,
+                env=weft.environment({"PATH": path}),
+                timeout=WITHIN_S,
+            )
             assert done.returncode == 0, done.stderr.decode()
             said = [weft.run("logs", f"b1.j{number}").stdout.decode() for number in range(1, 11)]
             last = told(weft, "status", "b1.j3")

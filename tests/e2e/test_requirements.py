@@ -36,10 +36,18 @@ FILES = {
     f"{INFO}/RECORD": "",
 }
 LEAD_ELSEWHERE = (
-    "-r other.txt", "--index-url https://a", "-e .", "a @ file:///etc", "git+https://a/b",
-    "./a.whl", "a==${HOME}", "a --config-settings=x=y", "a; python_version<'3' --pre", "[[a]]",
+    "-r other.txt",
+    "--index-url https://a",
+    "-e .",
+    "a @ file:///etc",
+    "git+https://a/b",
+    "./a.whl",
+    "a==${HOME}",
+    "a --config-settings=x=y",
+    "a; python_version<'3' --pre",
+    "[[a]]",
     "a \\\n-r b",
-)  # fmt: skip
+)
 
 
 def write_wheel(folder: Path) -> Path:
@@ -239,10 +247,14 @@ def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
     for name in ("begun", "old"):
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (1, 1))
-    assert [*free_some(
-        tmp_path, lambda at: (at.stat().st_mtime, 10), 0,
-        lambda at: at.name == "begun" and (at / "used").write_bytes(b"") > 0,
-    )] == [("old", 10)]  # fmt: skip
+    assert [
+        *free_some(
+            tmp_path,
+            lambda at: (at.stat().st_mtime, 10),
+            0,
+            lambda at: at.name == "begun" and (at / "used").write_bytes(b"") > 0,
+        )
+    ] == [("old", 10)]
     assert [one.name for one in tmp_path.iterdir()] == ["begun"]
 
 

@@ -41,9 +41,19 @@ class Site:
     def gateway(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Run the gateway until the end or its death."""
         command = [
-            *PROGRAM, "worker", "--worker-name", "hpc", "--runner", "slurm", "--worker-cpu", "10",
-            "--worker-memory", "1Gi", "--log-format", "json",
-        ]  # fmt: skip
+            *PROGRAM,
+            "worker",
+            "--worker-name",
+            "hpc",
+            "--runner",
+            "slurm",
+            "--worker-cpu",
+            "10",
+            "--worker-memory",
+            "1Gi",
+            "--log-format",
+            "json",
+        ]
         settings = {
             "WEFT_SLURM_CONF": str(self.cluster.conf),
             "WEFT_SLURM_DIRECTORY": str(self.path / "shared"),

@@ -18,9 +18,17 @@ def once(tmp_path: Path, code: int) -> str:
 
 def test_failed_job_is_tried_again_after_its_wait(weft: Weft, tmp_path: Path) -> None:
     done = weft.run(
-        "run", "--retries", "1", "--retry-wait", "1s", "--json", "--",
-        "sh", "-c", once(tmp_path, 3),
-    )  # fmt: skip
+        "run",
+        "--retries",
+        "1",
+        "--retry-wait",
+        "1s",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        once(tmp_path, 3),
+    )
     job = as_json(weft, "status", f"b{json.loads(done.stdout)['batch_id']}.j1")
 
     assert done.returncode == 0, done.stderr
@@ -185,9 +193,11 @@ def test_retry_asks_for_more(weft: Weft, tmp_path: Path) -> None:
         bb = client.create_batch(name="more")
         rule = {"on": ["exit:3"], "memory": "x2", "up_to": "96Mi"}
         bb.create_job(
-            ["sh", "-c", once(tmp_path, 3)], resources={"memory": "64Mi"}, max_attempts=2,
+            ["sh", "-c", once(tmp_path, 3)],
+            resources={"memory": "64Mi"},
+            max_attempts=2,
             retry_with=[rule],
-        )  # fmt: skip
+        )
         batch = bb.submit()
         batch.wait()
     job = as_json(weft, "status", f"b{batch.id}.j1")

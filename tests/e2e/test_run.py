@@ -167,8 +167,11 @@ def test_a_run_takes_little_longer_than_its_parts(weft: Weft) -> None:
 def test_output_that_cannot_be_written_ends_the_job(weft: Weft) -> None:
     done = subprocess.run(
         ["sh", "-c", '"$@" run -- yes >/dev/full', "sh", *PROGRAM],
-        check=False, capture_output=True, env=weft.environment(), timeout=60,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        env=weft.environment(),
+        timeout=60,
+    )
 
     assert done.returncode == 1
     assert done.stderr.startswith(b"weft: cannot write the output\n  No space left on device.\n")

@@ -28,9 +28,10 @@ def directory() -> Iterator[Path]:
 
 def test_a_job_is_its_user_and_reaches_nothing_of_weft(directory: Path) -> None:
     settings = {
-        "WEFT_RUN_AS": "user", "WEFT_RUN_AS_ACCOUNTS": "root=20001:20001,acme/eve=20002:20002",
+        "WEFT_RUN_AS": "user",
+        "WEFT_RUN_AS_ACCOUNTS": "root=20001:20001,acme/eve=20002:20002",
         "WEFT_RUN_AS_DIRECTORY": str(directory),
-    }  # fmt: skip
+    }
     with temporary_home() as home, up(home, **settings) as running:
         running.until_ready()
         home.parent.chmod(0o711)

@@ -27,9 +27,11 @@ buckets = fixture_of(lambda: s3_server("logs"), "module")
 def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft that ships to the bucket."""
     settings = {
-        "WEFT_LOG_BUCKET": "s3://logs/of-weft", "WEFT_LOG_BUCKET_ENDPOINT": buckets.url,
-        "WEFT_STORE_BUCKETS": "logs", "WEFT_SPOOL_LOOK_S": "1",
-    }  # fmt: skip
+        "WEFT_LOG_BUCKET": "s3://logs/of-weft",
+        "WEFT_LOG_BUCKET_ENDPOINT": buckets.url,
+        "WEFT_STORE_BUCKETS": "logs",
+        "WEFT_SPOOL_LOOK_S": "1",
+    }
     with weft_up(tmp_path_factory.mktemp("home"), **settings, **OPENS) as found:
         yield found
 
@@ -75,9 +77,10 @@ def test_the_log_of_a_running_job_is_in_the_bucket_and_outlives_the_machine(
     until(lambda: not list(weft.home.glob("log-copies/*/*/attempts/b*")))
     assert not is_in(buckets, b"short-1")
     assert not [
-        path for path in weft.home.rglob("*")
+        path
+        for path in weft.home.rglob("*")
         if path.is_file() and CANARY.encode() in path.read_bytes()
-    ]  # fmt: skip
+    ]
 
 
 def test_output_of_a_worker_outside_is_shipped_by_the_api(

@@ -38,9 +38,10 @@ buckets = fixture_of(lambda: s3_server("genomes", "results"), "module")
 def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft with a store of each kind."""
     settings = {
-        "WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes",
+        "WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8",
+        "WEFT_STORE_BUCKETS": "genomes",
         "WEFT_STORE_SINGLE_BYTES_MAX": f"{PART}",
-    }  # fmt: skip
+    }
     with weft_up(tmp_path_factory.mktemp("home"), **settings, **OPENS) as found:
         found.told("secret", "set", "results-key", stdin=f"AKIASECRET:{SECRET}".encode())
         at = ("--endpoint", buckets.url)
@@ -94,9 +95,10 @@ def test_a_store_is_tried_before_a_job_needs_it(weft: Weft, buckets: Buckets) ->
 def found_below(home: Path, canary: str) -> list[str]:
     """Return the files of a home, those of its database included, that hold a text."""
     return [
-        str(path) for path in home.rglob("*")
+        str(path)
+        for path in home.rglob("*")
         if path.is_file() and not path.is_symlink() and canary.encode() in path.read_bytes()
-    ]  # fmt: skip
+    ]
 
 
 def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
@@ -107,10 +109,14 @@ def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
     digest = hashlib.sha256(data).hexdigest()
 
     batch, (job, after) = run(
-        weft, count(name="count", checksum=f"sha256:{digest}"),
-        {"script": "cat counts", "parents": ["count"],
-         "inputs": [{"from": "store://results/counts/count.txt", "to": "counts"}]},
-    )  # fmt: skip
+        weft,
+        count(name="count", checksum=f"sha256:{digest}"),
+        {
+            "script": "cat counts",
+            "parents": ["count"],
+            "inputs": [{"from": "store://results/counts/count.txt", "to": "counts"}],
+        },
+    )
 
     assert (job["state"], after["state"]) == ("success", "success"), (job, after)
     assert buckets.ask("GET", "results/lab-7/out/one.txt") == data
@@ -119,11 +125,15 @@ def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
     kept = {one["path"]: (one["bytes"], one["sha256"]) for one in listed}
     assert kept["store://results/out/one.txt"] == (len(data), digest)
     shown = b"".join(
-        weft.told(*words) for words in (
-            ("logs", f"{batch}.j1"), ("status", f"{batch}.j1", "--json"), ("store", "ls"),
-            ("store", "show", "results", "--json"), ("trail", "--json"),
+        weft.told(*words)
+        for words in (
+            ("logs", f"{batch}.j1"),
+            ("status", f"{batch}.j1", "--json"),
+            ("store", "ls"),
+            ("store", "show", "results", "--json"),
+            ("trail", "--json"),
         )
-    ).decode()  # fmt: skip
+    ).decode()
     for canary in (SECRET, OF_ENVIRONMENT):
         assert canary not in shown
         assert found_below(weft.home, canary) == []
@@ -154,9 +164,12 @@ def test_archive_of_agave_is_in_the_store_that_it_names(
     """Listed and read by its own client, and by weft; also what was replaced there is noticed."""
     (tmp_path / "run.sh").write_text('mkdir made; cat "$data" > made/said.txt; exit $code')
     described = {
-        "name": "giver", "version": "1.0", "templatePath": "run.sh", "inputs": [{"id": "data"}],
+        "name": "giver",
+        "version": "1.0",
+        "templatePath": "run.sh",
+        "inputs": [{"id": "data"}],
         "parameters": [{"id": "code", "value": {"type": "number", "default": 0}}],
-    }  # fmt: skip
+    }
     (tmp_path / "app.json").write_text(json.dumps(described))
     weft.told("app", "add", str(tmp_path))
     buckets.ask("PUT", "genomes/in/a%20b.txt", b"of a store")
@@ -201,8 +214,17 @@ def test_archive_of_agave_is_told_while_it_is_written(
     weft.told("app", "add", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         at = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        weft.told("store", "add", "silent", "s3://genomes", "--access", "write", "--env",
-             "--endpoint", at)  # fmt: skip
+        weft.told(
+            "store",
+            "add",
+            "silent",
+            "s3://genomes",
+            "--access",
+            "write",
+            "--env",
+            "--endpoint",
+            at,
+        )
         asked = {"name": "x", "appId": "leaver-1.0", "archiveSystem": "silent", "archivePath": "p"}
         path = f"/jobs/v2/{http.post('/jobs/v2', json=asked).json()['result']['id']}"
         until(lambda: http.get(f"{path}/status").json()["result"]["status"] == "ARCHIVING")
@@ -293,9 +315,13 @@ def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: 
     )
     weft.told("line", "apply", str(line))
     product = '{"tile": "32TLR", "path": "map"}'
-    jobs = [{"script": f"echo x > map; echo '{product}' >> $WEFT_PRODUCTS",
-             "outputs": [{"from": "map", "to": "store://results/maps/${product.tile}/"}],
-             "attributes": {"day": "2027-04-13"}}]  # fmt: skip
+    jobs = [
+        {
+            "script": f"echo x > map; echo '{product}' >> $WEFT_PRODUCTS",
+            "outputs": [{"from": "map", "to": "store://results/maps/${product.tile}/"}],
+            "attributes": {"day": "2027-04-13"},
+        }
+    ]
     document = json.dumps({"sink": "archive", "jobs": jobs}).encode()
     batch = weft.told("submit", "-", stdin=document).decode().strip()
     weft.run("wait", batch)

@@ -70,9 +70,11 @@ async def test_bytes_of_a_lost_worker_replace_nothing_that_came_later(
     gone = list[ToSign]()
     signer, target = Signer(buckets.url), "store://s/late.bin"
     site = replace(
-        file_site(tmp_path), signer=signer, settings=SMALL,
+        file_site(tmp_path),
+        signer=signer,
+        settings=SMALL,
         objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
-    )  # fmt: skip
+    )
     directories = JobDirectories(tmp_path / "jobs")
 
     def check() -> None:
@@ -121,9 +123,11 @@ async def test_the_role_of_the_machine_stores_in_parts(
         at = f"http://127.0.0.1:{service.server_port}"
         monkeypatch.setenv("AWS_METADATA_ENDPOINT", at)
         site = replace(
-            file_site(tmp_path), signer=Signer(buckets.url, "instance-role"),
-            settings=SMALL, objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
-        )  # fmt: skip
+            file_site(tmp_path),
+            signer=Signer(buckets.url, "instance-role"),
+            settings=SMALL,
+            objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
+        )
         directories = JobDirectories(tmp_path / "jobs")
         directories.make(key)
         directories.keep_plan(key, Plan())
@@ -150,9 +154,11 @@ async def test_an_upload_goes_on_with_the_part_that_is_missing(
         held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
         signer = Signer(f"http://127.0.0.1:{middle.port}")
         site = replace(
-            file_site(tmp_path), signer=signer, settings=SMALL,
+            file_site(tmp_path),
+            signer=signer,
+            settings=SMALL,
             objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
-        )  # fmt: skip
+        )
 
         def agent() -> ObjectUploads:
             directories = JobDirectories(tmp_path / "jobs")

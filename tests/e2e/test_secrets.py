@@ -21,12 +21,18 @@ from up.http_receiver import Receiver, receiving
 pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 
 NOT_SHOWN = {
-    "GET /api/jobs/{job_id}": {404}, "GET /internal/jobs/{job_id}/status": {404},
-    "GET /": {303}, "GET /batches/{b}": {303}, "GET /login/oidc/callback": {401},
-    "GET /login/oidc/start": {404}, "GET /ui/answer": {404}, "GET /v1/worker-link/notices": {400},
-    "GET /v1/batches/{b}/jobs/{j}/file": {404}, "GET /batches/{b}/jobs/{j}": {303},
+    "GET /api/jobs/{job_id}": {404},
+    "GET /internal/jobs/{job_id}/status": {404},
+    "GET /": {303},
+    "GET /batches/{b}": {303},
+    "GET /login/oidc/callback": {401},
+    "GET /login/oidc/start": {404},
+    "GET /ui/answer": {404},
+    "GET /v1/worker-link/notices": {400},
+    "GET /v1/batches/{b}/jobs/{j}/file": {404},
+    "GET /batches/{b}/jobs/{j}": {303},
     "GET /v1/batches/{b}/jobs/{j}/note": {404},
-}  # fmt: skip
+}
 """Routes that show nothing here, and how they answer."""
 OF_NO_JOB = re.compile(r"\{(aloe|task)_id\}")
 """Routes of doors whose jobs are others: what they are asked for is not there."""
@@ -110,9 +116,10 @@ def processes() -> Iterator[tuple[int, bytes]]:
 def not_done(routes: EveryRoute) -> set[str]:
     """Return the routes that refused what they were asked for."""
     return {
-        name for name, statuses in routes.statuses.items()
+        name
+        for name, statuses in routes.statuses.items()
         if max(statuses) >= REFUSED and not OF_NO_JOB.search(name)
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture

@@ -77,8 +77,10 @@ def test_service_comes_again_after_whatever_ends_it(own: Weft, tmp_path: Path) -
         exec sleep 1000
     """
     health = {
-        "command": ["sh", "-c", f"! test -e {tmp_path}/sick"], "every_s": 0.2, "failures": 2,
-    }  # fmt: skip
+        "command": ["sh", "-c", f"! test -e {tmp_path}/sick"],
+        "every_s": 0.2,
+        "failures": 2,
+    }
     with Client(home=own.home) as client:
         bb = client.create_batch()
         bb.create_job(

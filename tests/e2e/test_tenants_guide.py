@@ -26,8 +26,15 @@ BATCH = {
         {"count": 13, "group": "/train"},
     ],
 }
-LATER = ("at this rate", "paused at its limit", "cores that the quota allows", "  weft quota ls",
-         "cancel_batch", "save_pools", "add_user")  # fmt: skip
+LATER = (
+    "at this rate",
+    "paused at its limit",
+    "cores that the quota allows",
+    "  weft quota ls",
+    "cancel_batch",
+    "save_pools",
+    "add_user",
+)
 """What is printed once something has happened that takes hours, or that others do."""
 SANDBOX = "WEFT_SANDBOX=bubblewrap weft up --detach"
 SANDBOXED = "weft run --cwd / -- sh -c 'ls -A /tmp'"
@@ -66,9 +73,13 @@ def write_issuers(reader: GuideReader, text: str) -> None:
         (home / name).write_text(content)
         (home / name).chmod(0o644)
     claims = {
-        "iss": "https://login.acme.example", "aud": "weft", "exp": int(time.time()) + 600,
-        "email": "carl@acme.example", "email_verified": True, "groups": ["weft-staff"],
-    }  # fmt: skip
+        "iss": "https://login.acme.example",
+        "aud": "weft",
+        "exp": int(time.time()) + 600,
+        "email": "carl@acme.example",
+        "email_verified": True,
+        "groups": ["weft-staff"],
+    }
     reader.known[BEARER] = jwt.encode({"alg": "RS256"}, claims, key)
 
 

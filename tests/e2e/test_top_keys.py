@@ -73,9 +73,12 @@ def test_a_worker_is_cordoned_and_drained_after_a_yes(
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (200, 50)])
 def test_an_output_is_searched_and_followed(
-    weft: Weft, talking: "tuple[str, Callable[[str], None]]", tmp_path: Path, columns: int,
+    weft: Weft,
+    talking: "tuple[str, Callable[[str], None]]",
+    tmp_path: Path,
+    columns: int,
     lines: int,
-) -> None:  # fmt: skip
+) -> None:
     batch, tell = talking
     tell("".join(f"line {n}: {'ERROR' if n in {30, 100} else 'fine'}\n" for n in range(1, 201)))
     with on_tmux(tmp_path, weft.environment(), columns=columns, lines=lines) as terminal:

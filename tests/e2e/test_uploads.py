@@ -124,9 +124,13 @@ async def main():
 asyncio.run(main())
 """
     done = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", script], check=False, env=weft.environment(),
-        capture_output=True, timeout=60,
-    )  # fmt: skip
+        subprocess.run,
+        [sys.executable, "-c", script],
+        check=False,
+        env=weft.environment(),
+        capture_output=True,
+        timeout=60,
+    )
 
     assert done.returncode == -signal.SIGKILL
     found = [b async for b in client.api.list_batches(name="killed")]

@@ -102,8 +102,12 @@ def test_nothing_is_drawn_where_nobody_looks_unless_asked(
     b = bb.submit()
     done = subprocess.run(
         [sys.executable, "-c", WAIT.format(b.id, progress)],
-        check=True, capture_output=True, text=True, env=weft.environment(), timeout=60,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=60,
+    )
 
     assert done.stdout == "success\n"
     assert (told in done.stderr) if told else done.stderr == ""

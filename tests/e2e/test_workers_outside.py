@@ -51,10 +51,21 @@ class Outside:
     def running(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Run it, registered, until the end or its death."""
         command = [
-            *PROGRAM, "worker", "--worker-name", self._name, "--label", "site=out",
-            "--worker-cpu", "4", "--log-format", "json", "--connect", self.url,
-            "--token-file", str(self._token),
-        ]  # fmt: skip
+            *PROGRAM,
+            "worker",
+            "--worker-name",
+            self._name,
+            "--label",
+            "site=out",
+            "--worker-cpu",
+            "4",
+            "--log-format",
+            "json",
+            "--connect",
+            self.url,
+            "--token-file",
+            str(self._token),
+        ]
         kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
         with subprocess.Popen(
             command,

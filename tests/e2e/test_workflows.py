@@ -85,15 +85,18 @@ def test_converted_document_says_what_the_workflow_says(weft: Weft) -> None:
         "name": "small",
         "jobs": [
             {
-                "name": "A", "command": ["sleep", "2"],
+                "name": "A",
+                "command": ["sleep", "2"],
                 "attributes": {"transformation": "first", "runtime_s": "20"},
             },
             {
-                "name": "B", "command": ["sleep", "1"], "parents": ["A"],
+                "name": "B",
+                "command": ["sleep", "1"],
+                "parents": ["A"],
                 "attributes": {"transformation": "second", "runtime_s": "10"},
             },
         ],
-    }  # fmt: skip
+    }
 
 
 def test_scale_0_makes_jobs_that_do_nothing(weft: Weft) -> None:
@@ -146,8 +149,10 @@ def shift_start(weft: Weft, batch: str, *, seconds: int) -> None:
     query(
         weft.home,
         "UPDATE weft.attempt SET started_at = started_at + $2 * interval '1 s' "
-        "WHERE batch_id = $1 AND job_id = 2", int(batch.removeprefix("b")), seconds,
-    )  # fmt: skip
+        "WHERE batch_id = $1 AND job_id = 2",
+        int(batch.removeprefix("b")),
+        seconds,
+    )
 
 
 @pytest.mark.parametrize("target", ["b1.j2", "b1/stage1", "x"])

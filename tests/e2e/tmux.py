@@ -88,8 +88,10 @@ def on_tmux(
         plain.pop(name, None)
     subprocess.run(
         [*command, "new-session", "-d", "-x", str(columns), "-y", str(lines), words],
-        check=True, env=plain, timeout=30,
-    )  # fmt: skip
+        check=True,
+        env=plain,
+        timeout=30,
+    )
     try:
         yield Tmux(command)
     finally:

@@ -22,9 +22,12 @@ SERVER = f"import sys; sys.path[:0] = {sys.path!r}; from e2e.warm_commands impor
 
 
 def run_warm(
-    arguments: Sequence[str], environment: Mapping[str, str], cwd: Path | None,
-    timeout_s: float, stdin: bytes = b"",
-) -> "subprocess.CompletedProcess[bytes]":  # fmt: skip
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    cwd: Path | None,
+    timeout_s: float,
+    stdin: bytes = b"",
+) -> "subprocess.CompletedProcess[bytes]":
     """Run one command to its end."""
     os.umask(mask := os.umask(0))
     request = json.dumps([list(arguments), dict(environment), str(cwd or Path.cwd()), mask])
@@ -44,8 +47,10 @@ def run_warm(
         except TimeoutError:
             os.kill(process, signal.SIGKILL)
             raise subprocess.TimeoutExpired(list(arguments), timeout_s) from None
-        texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
-                 for file in (stdout, stderr)]  # fmt: skip
+        texts = [
+            os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+            for file in (stdout, stderr)
+        ]
     return subprocess.CompletedProcess(list(arguments), exit_code, *texts)
 
 
@@ -55,9 +60,11 @@ def _server() -> socket.socket:
     own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:
         os.posix_spawn(
-            sys.executable, [sys.executable, "-P", "-c", SERVER], os.environ,
+            sys.executable,
+            [sys.executable, "-P", "-c", SERVER],
+            os.environ,
             file_actions=[(os.POSIX_SPAWN_DUP2, its.fileno(), 0)],
-        )  # fmt: skip
+        )
     return own
 
 
@@ -85,9 +92,12 @@ def serve() -> None:
 
 
 def _follow(
-    arguments: list[str], environment: Mapping[str, str], cwd: str, mask: int,
+    arguments: list[str],
+    environment: Mapping[str, str],
+    cwd: str,
+    mask: int,
     streams: Sequence[int],
-) -> None:  # fmt: skip
+) -> None:
     """Run the command in a process of its own, and report its number and how it ended."""
     *standard, answer = streams
     process = os.fork()

@@ -17,9 +17,12 @@ class Command:
 
     def __init__(self, home: Path, *words: str, stdin: IO[bytes] | int) -> None:
         self.process = subprocess.Popen(
-            [WEFT, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [WEFT, *words],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env={**os.environ, "WEFT_HOME": str(home)},
-        )  # fmt: skip
+        )
         self.lines: list[bytes] = []
         self.said: list[bytes] = []
         assert self.process.stdout is not None
@@ -27,9 +30,10 @@ class Command:
         self._threads = [
             threading.Thread(target=self._collect, args=[stream, lines], daemon=True)
             for stream, lines in (
-                (self.process.stdout, self.lines), (self.process.stderr, self.said)
+                (self.process.stdout, self.lines),
+                (self.process.stderr, self.said),
             )
-        ]  # fmt: skip
+        ]
         for thread in self._threads:
             thread.start()
 

@@ -9,8 +9,16 @@ from up.weft_up import temporary_home
 
 PROPERTY = "fault"
 COLUMNS = (
-    "fault", "result", "jobs", "recovery_s", "stopped_s", "lost", "doubled", "note", "took_s",
-)  # fmt: skip
+    "fault",
+    "result",
+    "jobs",
+    "recovery_s",
+    "stopped_s",
+    "lost",
+    "doubled",
+    "note",
+    "took_s",
+)
 
 Facts = dict[str, object]
 

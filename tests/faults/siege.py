@@ -269,9 +269,11 @@ class Siege:
     def prove_clean(self, batch: Batch) -> None:
         """Prove that no process of a job lives, and that the books are right."""
         until(
-            lambda: not batch.evidence.processes(), "no orphan lives",
-            within_s=15, explain=batch.evidence.processes,
-        )  # fmt: skip
+            lambda: not batch.evidence.processes(),
+            "no orphan lives",
+            within_s=15,
+            explain=batch.evidence.processes,
+        )
         prove_audit(self.home)
 
 

@@ -46,11 +46,25 @@ class Pair:
         account.give(data)
         subprocess.run(
             [
-                program.with_name("pg_basebackup"), "-D", data, "-h", self._primary.data,
-                "-U", SUPERUSER, "-R", "-X", "stream", "-c", "fast", "--no-sync",
+                program.with_name("pg_basebackup"),
+                "-D",
+                data,
+                "-h",
+                self._primary.data,
+                "-U",
+                SUPERUSER,
+                "-R",
+                "-X",
+                "stream",
+                "-c",
+                "fast",
+                "--no-sync",
             ],
-            check=True, cwd=data, env={"PGPASSWORD": PASSWORD}, **account.popen_options(),
-        )  # fmt: skip
+            check=True,
+            cwd=data,
+            env={"PGPASSWORD": PASSWORD},
+            **account.popen_options(),
+        )
         (data / ".s.PGSQL.5432.lock").unlink()  # of the primary, whose socket is there too
         process = start_server(program, data)
         try:

@@ -102,9 +102,10 @@ def machines(home: Path) -> set[int]:
 @pytest.fixture
 def siege(recorded: Facts) -> Iterator[Siege]:
     """Give a weft whose driver looks at its pools every second."""
-    with temporary_home() as home, besieged(
-        home, recorded=recorded, WEFT_AUTOSCALE_S="1"
-    ) as found:  # fmt: skip
+    with (
+        temporary_home() as home,
+        besieged(home, recorded=recorded, WEFT_AUTOSCALE_S="1") as found,
+    ):
         yield found
         kill(machines(home))
 

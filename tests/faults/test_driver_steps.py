@@ -84,12 +84,17 @@ def test_killed_while_batches_are_held(siege: Siege, part: str) -> None:
     prove_audit(siege.home)
 
     assert (before["state"], before["result"]["n_changed"]) == (
-        "running", BATCHES - BATCHES // 2 - 1,
-    )  # fmt: skip
+        "running",
+        BATCHES - BATCHES // 2 - 1,
+    )
     assert after["result"] == {
-        "action": "hold", "query": "name = many", "n_changed": BATCHES - 1, "n_idle": 1,
-        "n_skipped": 0, "skipped": {},
-    }  # fmt: skip
+        "action": "hold",
+        "query": "name = many",
+        "n_changed": BATCHES - 1,
+        "n_idle": 1,
+        "n_skipped": 0,
+        "skipped": {},
+    }
     for one in ids:
         history = get(siege.home, f"/v1/batches/{one}/history")["items"]
         assert [entry["kind"] for entry in history] == ["held"], one
@@ -163,9 +168,7 @@ def test_deletion_during_kills(siege: Siege, part: str) -> None:
         until(lambda after=done: went_on(after), "it goes on", within_s=120, explain=siege.tail)  # type: ignore[misc]
         done = look()["done"]
         siege.strike(part)
-    until(
-        lambda: look()["state"] == "success", "it is done", within_s=120, explain=siege.tail
-    )  # fmt: skip
+    until(lambda: look()["state"] == "success", "it is done", within_s=120, explain=siege.tail)
 
     assert query(siege.home, LEFT, batch_id)[0][0] == 0
     assert siege.ask(f"/v1/batches/{batch_id}") is None

@@ -61,8 +61,9 @@ def test_worker_killed_as_a_whole_runs_nothing_again_that_had_ended(siege: Siege
     spawner = Path(f"/proc/{siege.spawner_pid()}")
     until(
         lambda: not evidence.processes() and b") S " in (spawner / "stat").read_bytes(),
-        "all have ended, and the spawner waits", explain=siege.tail,
-    )  # fmt: skip
+        "all have ended, and the spawner waits",
+        explain=siege.tail,
+    )
     kill([int(spawner.name), siege.weft.pid("worker")])
     siege.until_complete(batch)
     books = siege.prove(batch)

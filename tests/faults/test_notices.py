@@ -64,9 +64,11 @@ def test_each_event_is_told_whatever_dies(recorded: Facts, tmp_path: Path) -> No
         listening() as listener,
     ):
         added = subprocess.run(
-            [WEFT, "app", "add", str(tmp_path)], check=False, capture_output=True,
+            [WEFT, "app", "add", str(tmp_path)],
+            check=False,
+            capture_output=True,
             env={**os.environ, "WEFT_HOME": str(home)},
-        )  # fmt: skip
+        )
         assert added.returncode == 0, added.stderr.decode()
         known = []
         for number in range(JOBS):

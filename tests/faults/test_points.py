@@ -40,13 +40,19 @@ ROUNDS_MAX = 5
 MODES = ("kill", "raise", "delay")
 FIRED = {
     "all-roles": {
-        "agent.after_claim", "agent.after_report", "agent.after_usage", "agent.before_report",
-        "api.after_commit", "driver.after_callback", "driver.after_fold", "driver.after_message",
+        "agent.after_claim",
+        "agent.after_report",
+        "agent.after_usage",
+        "agent.before_report",
+        "api.after_commit",
+        "driver.after_callback",
+        "driver.after_fold",
+        "driver.after_message",
     },
     "spawner": {"spawner.after_start"},
     "shipping": {"agent.after_pack"},
     "migrations": {"migrate.after_step"},
-}  # fmt: skip
+}
 """What the tests below fire, each in all modes, by a word of their names: none cannot have one."""
 ONCE = {"agent.after_usage", "api.after_commit", "driver.after_callback", "migrate.after_step"}
 """Passed once in a batch, or stepped through; at which pass others fire the seed says."""
@@ -81,9 +87,10 @@ def listening() -> Iterator[tuple[str, Counter[tuple[str, str]]]]:
 def test_roles_at_their_points(where: str, mode: str, recorded: Facts, tmp_path: Path) -> None:
     fired = tmp_path / "fired"
     settings = {
-        "WEFT_FAULTS": armed(fired, mode, *FIRED[where]), "WEFT_CALLBACK_RETRY_FIRST_S": "1",
+        "WEFT_FAULTS": armed(fired, mode, *FIRED[where]),
+        "WEFT_CALLBACK_RETRY_FIRST_S": "1",
         "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
-    }  # fmt: skip
+    }
     with (
         temporary_home() as home,
         besieged(home, recorded=recorded, **settings) as siege,
@@ -137,9 +144,11 @@ def submitted(siege: Siege, callback: str, *, key: str) -> Batch:
     for n in range(1, CHAIN):
         jobs[n] = after(jobs[n], {"of": n, "need": "end"})
     document = {
-        "name": "points", "callback": callback, "sink": "portal",
+        "name": "points",
+        "callback": callback,
+        "sink": "portal",
         "jobs": [job.document for job in jobs],
-    }  # fmt: skip
+    }
     ask = partial(siege.ask, "/v1/batches", document, key=key)
     return Batch(until(ask, "the batch is there", explain=siege.tail)["id"], jobs, evidence)
 
@@ -221,9 +230,12 @@ def test_shipping_at_its_point(mode: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 @in_each_mode
 def test_migrations_at_their_point(
-    mode: str, later: NextRelease, tmp_path: Path,
-    database: dict[str, str], empty_database: dict[str, str],
-) -> None:  # fmt: skip
+    mode: str,
+    later: NextRelease,
+    tmp_path: Path,
+    database: dict[str, str],
+    empty_database: dict[str, str],
+) -> None:
     """Whatever happens after each of their steps, they are repeated and come to their end."""
     numbers, ended = itertools.count(), Counter[int]()
 

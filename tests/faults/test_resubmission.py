@@ -44,12 +44,13 @@ def document(gate: Path) -> Mapping[str, Any]:
         parents = ["source"] if n % 2 else ["source", "fine"]
         jobs += [
             {
-                "name": f"s{n}-{k}", "command": ["/bin/echo", f"{n}", f"{k}"],
+                "name": f"s{n}-{k}",
+                "command": ["/bin/echo", f"{n}", f"{k}"],
                 "group": f"/odd{k % 2}",
                 "parents": [f"s{n}-{k - 1}", *parents] if k else parents,
             }
             for k in range(SINGLES)
-        ]  # fmt: skip
+        ]
         jobs.append(
             {"name": f"a{n}", "count": ARRAY, "parents": parents, "attributes": {"part": f"{n}"}}
         )
@@ -66,9 +67,10 @@ def test_killed_while_jobs_are_copied(siege: Siege, part: str, options: Sequence
         gate.touch()
     old: int = post(siege.home, "/v1/batches", document(gate))["id"]
     until(
-        lambda: (siege.ask(f"/v1/batches/{old}") or {}).get("complete"), "it has ended",
+        lambda: (siege.ask(f"/v1/batches/{old}") or {}).get("complete"),
+        "it has ended",
         explain=siege.tail,
-    )  # fmt: skip
+    )
     gate.touch()
     new: int = query(siege.home, NEWEST)[0][0] + 1
     words = ["resubmit", f"b{old}", "--key", "once", *options]
@@ -87,8 +89,11 @@ def test_killed_while_jobs_are_copied(siege: Siege, part: str, options: Sequence
         siege.note_recovery(killed_at)
         siege.strike(part)
         code = command.finish()
-    until(lambda: (siege.ask(f"/v1/batches/{new}") or {}).get("complete"), "its jobs have run",
-          explain=siege.tail)  # fmt: skip
+    until(
+        lambda: (siege.ask(f"/v1/batches/{new}") or {}).get("complete"),
+        "its jobs have run",
+        explain=siege.tail,
+    )
     prove_audit(siege.home)
     expected, found = jobs_of(siege, old), jobs_of(siege, new)
     if options:
@@ -128,9 +133,11 @@ def jobs_of(siege: Siege, batch_id: int) -> dict[int, tuple[Any, ...]]:
         page = get(siege.home, f"/v1/batches/{batch_id}/jobs?limit={PAGE}{cursor}")
         for one in page["items"]:
             found[one["job_id"]] = (
-                one["name"], groups[one["group_id"]], one["attributes"],
+                one["name"],
+                groups[one["group_id"]],
+                one["attributes"],
                 parents.get(one["job_id"], set()),
-            )  # fmt: skip
+            )
         if page["cursor"] is None:
             return found
         cursor = f"&cursor={page['cursor']}"

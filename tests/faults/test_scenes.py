@@ -50,8 +50,10 @@ message = '{"scene": "{{ job.name }}"}'
 BEGUN = ["initialized", "configured", "ready", "queued"]
 RUN = ["started", "pre_processing", "processing"]
 DONE = ["post_processing", "processed", "start_publication", "published", "done"]
-HISTORIES = {"first": [*BEGUN, *RUN, *DONE],
-             "second": [*BEGUN, *RUN, "external_error", *RUN, *DONE]}  # fmt: skip
+HISTORIES = {
+    "first": [*BEGUN, *RUN, *DONE],
+    "second": [*BEGUN, *RUN, "external_error", *RUN, *DONE],
+}
 HISTORY = """
     SELECT l.statuses[c.status] FROM weft.source_item i
     JOIN weft.job_status_change c ON c.batch_id = i.batch_id AND c.job_id = i.job_id
@@ -156,14 +158,18 @@ class Attack:
     def until_had(self, scene: str, statuses: Sequence[str]) -> None:
         """Wait until it had these, and no other."""
         until(
-            lambda: self.history(scene) == [*statuses], f"{scene} has come to {statuses[-1]}",
+            lambda: self.history(scene) == [*statuses],
+            f"{scene} has come to {statuses[-1]}",
             explain=lambda: (self.history(scene), self.siege.tail()),
-        )  # fmt: skip
+        )
 
     def end(self, scene: str, attempt: int, code: int) -> None:
         """Let an attempt end, as soon as it waits for that."""
-        until(lambda: self._told(f"{scene}.{attempt}", code), f"{scene} runs",
-              explain=self.siege.tail)  # fmt: skip
+        until(
+            lambda: self._told(f"{scene}.{attempt}", code),
+            f"{scene} runs",
+            explain=self.siege.tail,
+        )
 
     def _told(self, gate: str, code: int) -> bool:
         try:
@@ -178,8 +184,11 @@ class Attack:
 @contextmanager
 def attacked(part: str, recorded: Facts, tmp_path: Path) -> Iterator[Attack]:
     """Start a weft with the line."""
-    settings = {"WEFT_SOURCE_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.2",
-                "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1"}  # fmt: skip
+    settings = {
+        "WEFT_SOURCE_PRIVATE_HOSTS": "127.0.0.1",
+        "WEFT_CALLBACK_RETRY_FIRST_S": "0.2",
+        "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
+    }
     with (
         temporary_home() as home,
         serving() as site,

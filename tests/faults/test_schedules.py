@@ -14,11 +14,15 @@ from up.weft_up import post, temporary_home
 RUNS = 200
 """Missed runs of a schedule of every minute, all made up for: they keep the api busy."""
 SETTINGS = {
-    "WEFT_DRIVERS": "2", "WEFT_SCHEDULE_MISSED_MAX": "1000", "WEFT_SCHEDULE_RUNS_KEPT": "1000",
-}  # fmt: skip
+    "WEFT_DRIVERS": "2",
+    "WEFT_SCHEDULE_MISSED_MAX": "1000",
+    "WEFT_SCHEDULE_RUNS_KEPT": "1000",
+}
 DOCUMENT = {
-    "cron": "* * * * *", "missed": "all", "document": {"jobs": [{"command": ["true"]}]},
-}  # fmt: skip
+    "cron": "* * * * *",
+    "missed": "all",
+    "document": {"jobs": [{"command": ["true"]}]},
+}
 MAKE_LATE = """
     WITH late AS (
         UPDATE weft.schedule SET next_at = next_at - $2 * interval '1 minute'
@@ -48,9 +52,10 @@ BATCHES = """
 def until_submitted(siege: Siege, schedule_id: int, n: float) -> None:
     """Wait until this number of runs has been submitted: the next ones are under way."""
     until(
-        lambda: query(siege.home, N_ENDED, schedule_id)[0][0] >= n, "runs are submitted",
+        lambda: query(siege.home, N_ENDED, schedule_id)[0][0] >= n,
+        "runs are submitted",
         explain=siege.tail,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("part", ["api", "driver"])

@@ -48,8 +48,11 @@ N_SCENES = 6
 def test_each_file_becomes_one_job(part: str, recorded: Facts, tmp_path: Path) -> None:
     incoming = tmp_path / "in"
     incoming.mkdir()
-    settings = {"WEFT_DRIVERS": "2", "WEFT_SOURCE_PATHS": str(incoming),
-                "WEFT_SOURCE_ITEMS_MAX": "20"}  # fmt: skip
+    settings = {
+        "WEFT_DRIVERS": "2",
+        "WEFT_SOURCE_PATHS": str(incoming),
+        "WEFT_SOURCE_ITEMS_MAX": "20",
+    }
     with temporary_home() as home, besieged(home, recorded=recorded, **settings) as siege:
         leader = siege.weft.until_seen("driver.state_changed", state="leader")["role"]
         setup = tmp_path / "snow.toml"

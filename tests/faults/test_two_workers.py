@@ -34,8 +34,9 @@ def second_worker(siege: Siege, **environ: str) -> Iterator[subprocess.Popen[byt
     environ = {"WEFT_HOME": str(siege.home), **siege.environ, **environ}
     process = subprocess.Popen(
         [WEFT, "worker", "--worker-name", "two"],
-        env={**os.environ, **environ}, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env={**os.environ, **environ},
+        stderr=subprocess.PIPE,
+    )
     assert process.stderr is not None
     try:
         for line in process.stderr:

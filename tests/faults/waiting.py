@@ -13,9 +13,12 @@ Fact = TypeVar("Fact")
 
 
 def until(
-    fact: Callable[[], Fact | None], what: str, *, within_s: float = PATIENCE_S,
+    fact: Callable[[], Fact | None],
+    what: str,
+    *,
+    within_s: float = PATIENCE_S,
     explain: Callable[[], object] = str,
-) -> Fact:  # fmt: skip
+) -> Fact:
     """Ask for a fact until it is true, and return it. `explain` is asked when it never is."""
     pace = threading.Event()
     deadline = time.monotonic() + within_s

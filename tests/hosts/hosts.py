@@ -25,18 +25,30 @@ class Host:
 
     def command(self, *command: str) -> list[str]:
         return [
-            "nsenter", "--all", "--target", str(self.pid), "env", "-i", "HOME=/srv",
-            f"PATH={os.environ['PATH']}", "LANG=C.UTF-8", f"WEFT_HOME={HOME}",
-            "WEFT_CA_FILE=/srv/ca.pem", *command,
-        ]  # fmt: skip
+            "nsenter",
+            "--all",
+            "--target",
+            str(self.pid),
+            "env",
+            "-i",
+            "HOME=/srv",
+            f"PATH={os.environ['PATH']}",
+            "LANG=C.UTF-8",
+            f"WEFT_HOME={HOME}",
+            "WEFT_CA_FILE=/srv/ca.pem",
+            *command,
+        ]
 
     def run(
         self, *command: str, stdin: bytes = b"", timeout_s: float = 60
     ) -> "subprocess.CompletedProcess[bytes]":
         return subprocess.run(
-            self.command(*command), check=False, capture_output=True, input=stdin,
+            self.command(*command),
+            check=False,
+            capture_output=True,
+            input=stdin,
             timeout=timeout_s,
-        )  # fmt: skip
+        )
 
     def weft(
         self, *arguments: str, stdin: bytes = b"", timeout_s: float = 60
@@ -66,10 +78,15 @@ def hosts(names: Sequence[str], evidence: Path) -> Iterator[list[Host]]:
     """Run hosts on one cable, which ends with them: it is in a network of its own."""
     made: list[Host] = []
     with subprocess.Popen(
-        ["unshare", "--net", "sh", "-c",
-         "ip link add w0 type bridge && ip link set w0 up && echo up && exec sleep infinity"],
+        [
+            "unshare",
+            "--net",
+            "sh",
+            "-c",
+            "ip link add w0 type bridge && ip link set w0 up && echo up && exec sleep infinity",
+        ],
         stdout=subprocess.PIPE,
-    ) as wire:  # fmt: skip
+    ) as wire:
         try:
             _expect(wire, b"up\n")
             made.extend(
@@ -89,12 +106,24 @@ def _host(wire: int, name: str, address: str, evidence: Path) -> Host:
     pid = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
     here = ["nsenter", "--net", "--target"]
     for command in (
-        [*here, str(wire), "ip", "link", "add", name, "type", "veth", "peer", "eth0", "netns",
-         str(pid)],
+        [
+            *here,
+            str(wire),
+            "ip",
+            "link",
+            "add",
+            name,
+            "type",
+            "veth",
+            "peer",
+            "eth0",
+            "netns",
+            str(pid),
+        ],
         [*here, str(wire), "ip", "link", "set", name, "master", "w0", "up"],
         [*here, str(pid), "ip", "address", "add", f"{address}/24", "dev", "eth0"],
         [*here, str(pid), "ip", "link", "set", "eth0", "up"],
-    ):  # fmt: skip
+    ):
         subprocess.run(command, check=True)
     return Host(name, address, process, pid)
 

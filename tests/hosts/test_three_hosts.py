@@ -136,10 +136,14 @@ def _start_worker(node: Host) -> None:
     (command,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
     loop = 'while :; do sh -c \'echo $$ >/srv/agent.pid; exec "$@"\' sh "$@"; sleep 1; done'
     node.run(
-        "sh", "-c",
-        f'export {" ".join(environment)}; ({loop}) >>/srv/worker.log 2>&1 </dev/null &',
-        "sh", *command.split(), "--log-format", "json",
-    )  # fmt: skip
+        "sh",
+        "-c",
+        f"export {' '.join(environment)}; ({loop}) >>/srv/worker.log 2>&1 </dev/null &",
+        "sh",
+        *command.split(),
+        "--log-format",
+        "json",
+    )
 
 
 def _spawner_of(node: Host) -> str:

@@ -42,9 +42,11 @@ class NextRelease:
         """Let it do something as the owner of a database; return the answer, or the error."""
         done = subprocess.run(
             [sys.executable, "-c", CALL, name, dsn],
-            check=True, capture_output=True, text=True,
+            check=True,
+            capture_output=True,
+            text=True,
             env={**os.environ, "PYTHONPATH": str(self.folder), **environ},
-        )  # fmt: skip
+        )
         return json.loads(done.stdout)
 
 

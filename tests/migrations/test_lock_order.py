@@ -15,11 +15,18 @@ _LOCKS = re.compile(r"Locks: (.*?)\.(?= |\n|\Z)", re.DOTALL)
 _PART = re.compile(r"(?:as (?P<function>\w+)|(?P<lock>\w+))(?: \((?P<how>[^()]*)\))?")
 _ADVISORY = re.compile(r"pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?\((?:(77\d\d), )?")
 _BY_KEY = {
-    "7701": "announcements", "7702": "leader", "7703": "incarnation", "7704": "lanes",
-    "7705": "new_work", "7706": "quotas", "7707": "setups", "7708": "unique_key", "7709": "repeat",
+    "7701": "announcements",
+    "7702": "leader",
+    "7703": "incarnation",
+    "7704": "lanes",
+    "7705": "new_work",
+    "7706": "quotas",
+    "7707": "setups",
+    "7708": "unique_key",
+    "7709": "repeat",
     "7710": "saved_app",
     None: "batch",
-}  # fmt: skip
+}
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")
 _CHANGE = re.compile(r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE weft\.(\w+)|\bDELETE FROM weft\.(\w+)")
 _UNREAD = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
@@ -235,7 +242,7 @@ def _unnamed_in_calls(name: str) -> set[str]:
         ("SELECT 1 FROM weft.worker w JOIN weft.claim c USING (x) FOR SHARE OF w;", {"worker"}),
         ("SELECT 1 FROM (SELECT 1 FROM weft.job j FOR UPDATE) x, weft.fold f;", {"job"}),
     ],
-)  # fmt: skip
+)
 def test_statements_that_lock_rows_are_found(body: str, tables: set[str]) -> None:
     assert tables_locked_in(body) == tables
 
@@ -258,7 +265,7 @@ def test_calls_in_loops_are_found(body: str, found: set[str]) -> None:
         ("PERFORM f('use --force'); PERFORM 2;", "PERFORM f(''); PERFORM 2;"),
         ("PERFORM f('it''s -- so'); PERFORM 2;", "PERFORM f(''); PERFORM 2;"),
     ],
-)  # fmt: skip
+)
 def test_comments_and_literals_are_not_read(text: str, read: str) -> None:
     assert without_comments_and_literals(text) == read
 

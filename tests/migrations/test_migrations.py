@@ -77,24 +77,33 @@ async def test_older_server_is_refused() -> None:
     [
         (
             "INSERT INTO weft.migration VALUES ('9999_pre_of_the_future', 'x')",
-            SchemaTooNew, "newer weft", "9999_pre_of_the_future",
+            SchemaTooNew,
+            "newer weft",
+            "9999_pre_of_the_future",
         ),
         (
             "UPDATE weft.migration SET name = '0110_post_unused_parts'",
-            SchemaUnreleased, "never released",
+            SchemaUnreleased,
+            "never released",
             "It ends with 0110_post_unused_parts, which no release of weft has.",
         ),
         (
             "UPDATE weft.migration SET checksum = 'x'",
-            SchemaUnreleased, "never released", f"It began with another {SCHEMA}",
+            SchemaUnreleased,
+            "never released",
+            f"It began with another {SCHEMA}",
         ),
     ],
     ids=["of a newer release", "migrations of no release", "a schema of no release"],
-)  # fmt: skip
+)
 async def test_schema_of_another_program_is_refused_and_left(
-    database: Dsns, owner: asyncpg.Connection, change: str, kind: type[WeftError], title: str,
+    database: Dsns,
+    owner: asyncpg.Connection,
+    change: str,
+    kind: type[WeftError],
+    title: str,
     fact: str,
-) -> None:  # fmt: skip
+) -> None:
     await owner.execute(change)
     await owner.execute("COMMENT ON SCHEMA weft IS 'another'")
 
@@ -140,11 +149,22 @@ async def test_functions_are_replaced_when_they_changed(
     }
 
     of_migrations = {
-        "_refuse_transition", "_count_worker", "_note_owner", "_note_limited", "_sum_machines",
-        "_name_key", "_keep_status_change", "_follow_core", "_note_foreign", "_note_worthless",
-        "_leave_order", "_leave_orders", "_follow_item", "_note_state",
+        "_refuse_transition",
+        "_count_worker",
+        "_note_owner",
+        "_note_limited",
+        "_sum_machines",
+        "_name_key",
+        "_keep_status_change",
+        "_follow_core",
+        "_note_foreign",
+        "_note_worthless",
+        "_leave_order",
+        "_leave_orders",
+        "_follow_item",
+        "_note_state",
         "obsolete",
-    }  # fmt: skip
+    }
 
     assert done == ["functions and views"]
     assert len(found) == len(expected) + len(of_migrations)

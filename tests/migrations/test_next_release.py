@@ -103,10 +103,18 @@ def test_plan_is_of_both_commands(later: NextRelease, database: dict[str, str]) 
     (lock,) = takes["locks"]
     sure = {"seconds": 0, "safe": True}
 
-    assert adds == sure | {"name": ADDS, "command": "migrate", "locks": [],
-                           "statements": {"CREATE TABLE": 1}}  # fmt: skip
-    assert takes == sure | {"name": TAKES, "command": "contract", "locks": [lock],
-                            "statements": {"DROP INDEX": 1}}  # fmt: skip
+    assert adds == sure | {
+        "name": ADDS,
+        "command": "migrate",
+        "locks": [],
+        "statements": {"CREATE TABLE": 1},
+    }
+    assert takes == sure | {
+        "name": TAKES,
+        "command": "contract",
+        "locks": [lock],
+        "statements": {"DROP INDEX": 1},
+    }
     assert (lock["table"], lock["lock"]) == ("weft.pool", "AccessExclusive")
     assert before["pending"] == [ADDS]
     assert rest == [takes]

@@ -64,20 +64,28 @@ async def _role(url: str) -> None:
 
 USERS: dict[str, tuple[Ask, str, str, str]] = {
     "api/web_tokens/fetching.py": (
-        lambda url: fetch(url, WITHIN_S), "took longer than 0.4 s", "closed connection", "",
+        lambda url: fetch(url, WITHIN_S),
+        "took longer than 0.4 s",
+        "closed connection",
+        "",
     ),
     "extensions/lines/sources/http.py": (_source, "no answer", "no answer", "is not HTTP"),
     "plugins/callback_senders/http/sender.py": (
-        _sender, "no answer within 0.4 s", "the connection broke: the receiver closed", "not HTTP",
+        _sender,
+        "no answer within 0.4 s",
+        "the connection broke: the receiver closed",
+        "not HTTP",
     ),
     "plugins/file_stores/s3/carrying.py": (_carrier, "is silent for 0.4 s", "broke", "broke off"),
     "plugins/file_stores/s3/signing.py": (_role, "timed out", "closed connection", ""),
     "plugins/runners/remote/calls.py": (
-        _engine, "Ray is away: TimeoutError: timed out", "Ray is away: RemoteDisconnected",
+        _engine,
+        "Ray is away: TimeoutError: timed out",
+        "Ray is away: RemoteDisconnected",
         "Ray is away: ",
     ),
     "plugins/testers/connect.py": (_tester, "no answer", "no answer", "is not HTTP"),
-}  # fmt: skip
+}
 """How each asks; what it says of silence, of an end without an answer, and of what is not HTTP."""
 CHECKED = [name for name in USERS if re.search("lines|callback|carrying|testers", name)]
 
@@ -109,8 +117,9 @@ async def failure_of(ask: Ask, url: str) -> str:
 
 def test_each_user_is_walked() -> None:
     asking = re.compile(r"^from weft\.net\.foreign_http import .*\bForeignHttp\b", re.MULTILINE)
-    found = {str(path.relative_to(SRC)) for path in SRC.rglob("*.py")
-             if asking.search(path.read_text())}  # fmt: skip
+    found = {
+        str(path.relative_to(SRC)) for path in SRC.rglob("*.py") if asking.search(path.read_text())
+    }
 
     assert found == set(USERS)
 

@@ -33,14 +33,19 @@ async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[d
         rows = await connection.fetch(
             "SELECT relname, seq_scan, seq_tup_read, coalesce(idx_tup_fetch, 0), "
             "coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
-            "WHERE schemaname = 'weft' AND relname = ANY ($1)", tables
-        )  # fmt: skip
+            "WHERE schemaname = 'weft' AND relname = ANY ($1)",
+            tables,
+        )
         result.update({row[0]: Reads(*row[1:]) for row in rows})
 
 
 async def read_by_call(
-    world: World, role: str, tables: Sequence[str], function: str, **arguments: Any  # noqa: ANN401
-) -> tuple[list[asyncpg.Record], dict[str, Reads]]:  # fmt: skip
+    world: World,
+    role: str,
+    tables: Sequence[str],
+    function: str,
+    **arguments: Any,  # noqa: ANN401
+) -> tuple[list[asyncpg.Record], dict[str, Reads]]:
     """Call a function on a connection without plans; return its rows, and what it read."""
     connection = await world.connect(role)
     async with reads(connection, *tables) as found:

@@ -46,8 +46,10 @@ async def test_page_is_read_without_all_that_was_granted(own_world: World) -> No
     await own_world.admin.execute(
         "INSERT INTO weft.batch_grant SELECT batch_id, $1, $2, $3, 'ada', clock_timestamp() "
         "FROM weft.batch",
-        bob.user_id, bob.tenant_id, int(Permission.EXECUTE),
-    )  # fmt: skip
+        bob.user_id,
+        bob.tenant_id,
+        int(Permission.EXECUTE),
+    )
     last = await own_world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
     for text, n_found in (("", STEP_BATCHES), ("name =~ nobody", 0)):
         connection = await own_world.connect("weft_driver")
@@ -66,7 +68,8 @@ async def test_beginning_reads_no_list(own_world: World) -> None:
     async with reads(connection, "batch") as found:
         await connection.fetchval(
             "SELECT weft.begin_batch_action($1, $2, '{}'::jsonb, '', NULL, '')",
-            own_world.caller.tenant_id, own_world.caller.user_id,
-        )  # fmt: skip
+            own_world.caller.tenant_id,
+            own_world.caller.user_id,
+        )
     assert found["batch"].rows_scanned + found["batch"].rows_by_index <= 2
     assert not found["batch"].scans

@@ -115,18 +115,26 @@ async def test_claim_looks_at_few_of_many_users(own_world: World, worker: Worker
     await own_world.fold()
     await own_world.admin.execute(
         "INSERT INTO weft.tenant_user (tenant_id, name) "
-        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", own_world.caller.tenant_id
-    )  # fmt: skip
+        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n",
+        own_world.caller.tenant_id,
+    )
     await own_world.admin.execute(
         "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, n_ready, load) "
         "SELECT p.pool_id, u.user_id, u.tenant_id, true, 1, 1, 1000 "
         "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
-        own_world.pool, first.user_id,
-    )  # fmt: skip
+        own_world.pool,
+        first.user_id,
+    )
     claimed, found = await read_by_call(
-        own_world, "admin", ["user_share"], "claim_jobs", incarnation_id=worker.id,
-        budget_cpu_m=4000, budget_memory_mib=10**9, limit_jobs=1000,
-    )  # fmt: skip
+        own_world,
+        "admin",
+        ["user_share"],
+        "claim_jobs",
+        incarnation_id=worker.id,
+        budget_cpu_m=4000,
+        budget_memory_mib=10**9,
+        limit_jobs=1000,
+    )
 
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
@@ -148,9 +156,15 @@ async def test_claim_skips_what_others_have_claimed_since_its_hint(own_world: Wo
             batch,
         )
         rows, found = await read_by_call(
-            own_world, "weft_worker", ["job"], "claim_jobs", incarnation_id=worker.id, **BUDGET,
-            hint_runnable=[mine[-1].runnable_id], hint_job=[mine[-1].job_id],
-        )  # fmt: skip
+            own_world,
+            "weft_worker",
+            ["job"],
+            "claim_jobs",
+            incarnation_id=worker.id,
+            **BUDGET,
+            hint_runnable=[mine[-1].runnable_id],
+            hint_job=[mine[-1].job_id],
+        )
 
     assert (len(taken), [row["job_id"] for row in rows]) == (5000, list(range(5201, 5211)))
     assert found["job"].rows_by_index < 150
@@ -210,16 +224,21 @@ async def test_sweep_reads_the_oldest_cancels_of_each_user(own_world: World) -> 
         "(batch_id, group_id, tenant_id, user_id, cancelled_at, actor, force) "
         "SELECT batch_id, g, tenant_id, user_id, clock_timestamp(), 'x', false "
         "FROM weft.batch, generate_series(1, $2::int) g WHERE batch_id = $1",
-        large, N_GROUPS,
-    )  # fmt: skip
+        large,
+        N_GROUPS,
+    )
     bob = await own_world.user("bob")
     small = await own_world.submit(10, caller=bob)
     await own_world.api.cancel_group(bob, small, 0, force=False)
     epoch = await own_world.lead()
     _, found = await read_by_call(
-        own_world, "weft_driver", ["group_cancel", "job", "batch"], "sweep_cancelled", epoch=epoch,
+        own_world,
+        "weft_driver",
+        ["group_cancel", "job", "batch"],
+        "sweep_cancelled",
+        epoch=epoch,
         limit_jobs=100,
-    )  # fmt: skip
+    )
 
     assert await own_world.states(small) == "c" * 10
     assert [table for table, read in found.items() if read.scans] == []

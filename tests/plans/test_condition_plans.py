@@ -16,8 +16,16 @@ from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 
 pytestmark = pytest.mark.slow
-TABLES = ("job", "blocked_job", "ready_job", "attempt", "job_cancel", "condition",
-          "condition_delta", "block_request")  # fmt: skip
+TABLES = (
+    "job",
+    "blocked_job",
+    "ready_job",
+    "attempt",
+    "job_cancel",
+    "condition",
+    "condition_delta",
+    "block_request",
+)
 N_JOBS = 1_500
 
 
@@ -49,10 +57,13 @@ async def test_what_is_due_is_read(own_world: World) -> None:
         "loop_due": {"of_loop": "conditions", "busy": [], "limit_rows": 10},
         "postpone_conditions": {"condition_ids": [one], "limit_jobs": 50, "at": at},
         "record_tests": {
-            "condition_ids": [one], "have_passed": [True], "messages": [""], "at": at,
+            "condition_ids": [one],
+            "have_passed": [True],
+            "messages": [""],
+            "at": at,
         },
         "release_conditions": {"limit_jobs": 1000, "at": at},
-    }  # fmt: skip
+    }
     for function, arguments in calls.items():
         async with reads(connection, *TABLES) as found:
             await call_on(connection, function, epoch=epoch, **arguments)

@@ -17,8 +17,15 @@ SHARE = 4_000
 """At one condition in this number waits a job of each of the user's batches."""
 N_OTHERS = 10_000
 """So many jobs of others wait, too, at the one that is shown."""
-TABLES = ("condition", "condition_batch", "condition_delta", "blocked_job", "batch", "batch_grant",
-          "billing_member")  # fmt: skip
+TABLES = (
+    "condition",
+    "condition_batch",
+    "condition_delta",
+    "blocked_job",
+    "batch",
+    "batch_grant",
+    "billing_member",
+)
 LARGE = ("condition", "condition_batch", "blocked_job")
 _CONDITIONS = """
     INSERT INTO weft.condition (tenant_id, kind, tester, parameters, digest, since, next_test_at)
@@ -50,9 +57,7 @@ async def fill(world: World) -> tuple[Caller, list[int]]:
     bob = await leave(world, bob)
     await join(world, bob, project)
     await grant(world, bob, granted, Permission.READ)
-    numbers = [row[0] for row in await world.admin.fetch(
-        _CONDITIONS, bob.tenant_id, N_CONDITIONS
-    )]  # fmt: skip
+    numbers = [row[0] for row in await world.admin.fetch(_CONDITIONS, bob.tenant_id, N_CONDITIONS)]
     mine = numbers[SHARE - 1 :: SHARE]
     await world.admin.execute(_BLOCK, others, numbers, 0)
     await world.admin.execute(_BLOCK, others, [mine[0]] * N_OTHERS, N_CONDITIONS)

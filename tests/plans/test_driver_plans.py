@@ -55,11 +55,16 @@ async def test_a_gap_is_filled_without_a_walk_over_what_may_not(own_world: World
     )
     found = [
         await read_by(
-            own_world, "weft_worker", "claim_reserved", incarnation_id=worker.id,
-            budget_cpu_m=3000, budget_memory_mib=10_000, limit_jobs=100,
+            own_world,
+            "weft_worker",
+            "claim_reserved",
+            incarnation_id=worker.id,
+            budget_cpu_m=3000,
+            budget_memory_mib=10_000,
+            limit_jobs=100,
         )
         for _ in range(2)
-    ]  # fmt: skip
+    ]
 
     assert [n_rows for n_rows, _ in found] == [1, 3]
     assert all(read["job"] < 500 for _, read in found)
@@ -70,9 +75,14 @@ async def test_ends_are_those_of_the_newest_events(own_world: World, worker: Wor
     for _ in range(20):
         await worker.end(*await worker.claim(N_JOBS // 20))
     n_rows, read = await read_by(
-        own_world, "weft_driver", "recent_ends", epoch=await own_world.lead(), window_s=3600.0,
-        fast_s=5.0, limit_events=10,
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        "recent_ends",
+        epoch=await own_world.lead(),
+        window_s=3600.0,
+        fast_s=5.0,
+        limit_events=10,
+    )
 
     assert n_rows > 0
     assert read["attempt"] <= 10
@@ -101,9 +111,14 @@ DEADLINE_TABLES = ("job", "job_deadline", "late_job", "ready_job")
 async def read_by_a_step(world: World) -> dict[str, Reads]:
     """Let the driver look at 100 jobs, an hour later; return what that read."""
     (row,), found = await read_by_call(
-        world, "weft_driver", DEADLINE_TABLES, "sweep_deadlines", epoch=await world.lead(),
-        limit_jobs=100, at=datetime.now(UTC) + timedelta(hours=1),
-    )  # fmt: skip
+        world,
+        "weft_driver",
+        DEADLINE_TABLES,
+        "sweep_deadlines",
+        epoch=await world.lead(),
+        limit_jobs=100,
+        at=datetime.now(UTC) + timedelta(hours=1),
+    )
     assert row["sweep_deadlines"] == 100
     return found
 
@@ -144,9 +159,15 @@ async def test_step_reads_the_attempts_that_are_due(own_world: World) -> None:
     )
     epoch = await own_world.lead()
     rows, found = await read_by_call(
-        own_world, "weft_driver", MONITOR_TABLES, "stop_overdue", epoch=epoch, limit_jobs=100,
-        confirm_s=120.0, at=datetime.now(UTC) + timedelta(seconds=90),
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        MONITOR_TABLES,
+        "stop_overdue",
+        epoch=epoch,
+        limit_jobs=100,
+        confirm_s=120.0,
+        at=datetime.now(UTC) + timedelta(seconds=90),
+    )
 
     assert len(rows) == 20
     assert [table for table, read in found.items() if read.scans] == []
@@ -272,9 +293,15 @@ async def test_a_look_reads_few_of_the_jobs_that_wait(own_world: World) -> None:
         await world.submit(job_rows(2, shapes=[rabbit.shape], priority=[1, 2]))
     nothing: dict[str, list[str]] = {"tenants": [], "queues": [], "messages": [], "consumers": []}
     _, found = await read_by_call(
-        world, "weft_driver", TRANSPORT_TABLES, "note_transport", epoch=rabbit.epoch,
-        transport=rabbit.names[0], error="no route", **nothing,
-    )  # fmt: skip
+        world,
+        "weft_driver",
+        TRANSPORT_TABLES,
+        "note_transport",
+        epoch=rabbit.epoch,
+        transport=rabbit.names[0],
+        error="no route",
+        **nothing,
+    )
     (condition,) = await world.api.list_conditions(world.caller, after_id=0, limit=9)
 
     assert condition["n_jobs"] == 1000 + 1000 + 40

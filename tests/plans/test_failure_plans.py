@@ -83,10 +83,16 @@ async def test_lists_read_a_page(own_world: World) -> None:
     cause_id = int(found["causes"][0]["cause"], 16)
     await fail(own_world, 300)
     wanted: dict[str, Any] = {
-        "tenant_id": own_world.caller.tenant_id, "of_batch_id": batch, "of_cause_id": cause_id,
-        "of_reason": None, "of_acknowledged": False, "after_batch": batch,
-        "after_cause": cause_id, "after_job": 900, "limit_rows": 50,
-    }  # fmt: skip
+        "tenant_id": own_world.caller.tenant_id,
+        "of_batch_id": batch,
+        "of_cause_id": cause_id,
+        "of_reason": None,
+        "of_acknowledged": False,
+        "after_batch": batch,
+        "after_cause": cause_id,
+        "after_job": 900,
+        "limit_rows": 50,
+    }
     everywhere = dict.fromkeys(("of_batch_id", "of_cause_id", "after_batch", "after_cause"))
     for given in (wanted, {**wanted, **everywhere, "after_job": None}):
         rows, read = await read_by_call(
@@ -105,9 +111,15 @@ async def test_causes_read_one_example_each(own_world: World) -> None:
     await fail(own_world, 300)
     batch = await fail(own_world, 3_000)
     (row,), found = await read_by_call(
-        own_world, "weft_api", TABLES, "list_causes", tenant_id=own_world.caller.tenant_id,
-        batch_id=batch, show_all=False, limit_rows=20,
-    )  # fmt: skip
+        own_world,
+        "weft_api",
+        TABLES,
+        "list_causes",
+        tenant_id=own_world.caller.tenant_id,
+        batch_id=batch,
+        show_all=False,
+        limit_rows=20,
+    )
 
     assert (row["n_jobs"], row["n_causes"]) == (3_000, 3)
     assert scanned(found) == []
@@ -116,8 +128,15 @@ async def test_causes_read_one_example_each(own_world: World) -> None:
 
 
 RETRY_TABLES = (
-    "job", "edge", "cascade", "job_change", "job_label", "attempt", "ready_job", "event",
-)  # fmt: skip
+    "job",
+    "edge",
+    "cascade",
+    "job_change",
+    "job_label",
+    "attempt",
+    "ready_job",
+    "event",
+)
 
 
 async def fail_parents(world: World, count: int) -> int:
@@ -138,9 +157,16 @@ async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> 
     operation = await begin(own_world, batch)
     epoch = await own_world.lead()
     (row,), found = await read_by_call(
-        own_world, "weft_driver", RETRY_TABLES, "retry_failed", epoch=epoch,
-        of_operation_id=operation, matching=None, looked_upto=None, limit_rows=50,
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        RETRY_TABLES,
+        "retry_failed",
+        epoch=epoch,
+        of_operation_id=operation,
+        matching=None,
+        looked_upto=None,
+        limit_rows=50,
+    )
 
     assert row["retry_failed"] == "moved"
     assert [table for table, read in found.items() if read.scans] == []
@@ -157,9 +183,16 @@ async def test_step_that_opens_a_range_reads_its_jobs(own_world: World, worker: 
     operation = await begin(own_world, batch)
     epoch = await own_world.lead()
     (row,), found = await read_by_call(
-        own_world, "weft_driver", [*RETRY_TABLES, "runnable", "batch", "queue"], "retry_failed",
-        epoch=epoch, of_operation_id=operation, matching=None, looked_upto=None, limit_rows=100,
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        [*RETRY_TABLES, "runnable", "batch", "queue"],
+        "retry_failed",
+        epoch=epoch,
+        of_operation_id=operation,
+        matching=None,
+        looked_upto=None,
+        limit_rows=100,
+    )
 
     assert row["retry_failed"] == "moved"
     assert await listed(own_world, batch) == 0
@@ -176,9 +209,16 @@ async def test_cause_is_looked_up_in_its_range(own_world: World) -> None:
     operation = await begin(own_world, batch, cause=found["causes"][0]["cause"])
     epoch = await own_world.lead()
     (row,), read = await read_by_call(
-        own_world, "weft_driver", [*RETRY_TABLES, "dead_letter"], "retry_failed", epoch=epoch,
-        of_operation_id=operation, matching=None, looked_upto=None, limit_rows=50,
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        [*RETRY_TABLES, "dead_letter"],
+        "retry_failed",
+        epoch=epoch,
+        of_operation_id=operation,
+        matching=None,
+        looked_upto=None,
+        limit_rows=50,
+    )
 
     assert row["retry_failed"] == "moved"
     assert [table for table, one in read.items() if one.scans] == []
@@ -193,9 +233,15 @@ async def test_resubmission_reads_a_page(own_world: World, *, failed: bool) -> N
     operation = await ask(own_world, batch, failed=failed)
     epoch = await own_world.lead()
     rows, found = await read_by_call(
-        own_world, "weft_driver", [*RETRY_TABLES, "job_spec", "resubmitted_span", "shape"],
-        "list_resubmitted", epoch=epoch, of_operation_id=operation, after_job=0, limit_rows=50,
-    )  # fmt: skip
+        own_world,
+        "weft_driver",
+        [*RETRY_TABLES, "job_spec", "resubmitted_span", "shape"],
+        "list_resubmitted",
+        epoch=epoch,
+        of_operation_id=operation,
+        after_job=0,
+        limit_rows=50,
+    )
 
     assert len(rows) == 50
     assert [table for table, read in found.items() if read.scans] == []
@@ -204,9 +250,15 @@ async def test_resubmission_reads_a_page(own_world: World, *, failed: bool) -> N
 
 
 TABLES_OF_BLOCKED = (
-    "job", "blocked_job", "ready_job", "runnable", "job_label", "attempt", "late_job",
+    "job",
+    "blocked_job",
+    "ready_job",
+    "runnable",
+    "job_label",
+    "attempt",
+    "late_job",
     "job_cancel",
-)  # fmt: skip
+)
 
 
 async def test_step_reads_the_jobs_that_are_due(own_world: World, worker: Worker) -> None:
@@ -223,9 +275,12 @@ async def test_step_reads_the_jobs_that_are_due(own_world: World, worker: Worker
     connection = await own_world.connect("weft_driver")
     async with reads(connection, *TABLES_OF_BLOCKED) as found:
         (row,) = await call_on(
-            connection, "release_blocked", epoch=epoch, limit_jobs=100,
+            connection,
+            "release_blocked",
+            epoch=epoch,
+            limit_jobs=100,
             at=datetime.now(UTC) + timedelta(minutes=2),
-        )  # fmt: skip
+        )
         due = await call_on(connection, "loop_due", epoch=epoch, of_loop="recovery")
 
     assert row["release_blocked"] == 100
@@ -242,9 +297,13 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     await fail_claimed(worker, *claimed[50:])
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
     _, found = await read_by_call(
-        own_world, "weft_worker", TABLES_OF_BLOCKED, "complete_attempts", incarnation_id=worker.id,
+        own_world,
+        "weft_worker",
+        TABLES_OF_BLOCKED,
+        "complete_attempts",
+        incarnation_id=worker.id,
         **columns,
-    )  # fmt: skip
+    )
 
     assert scanned(found) == []
     assert found["job"].rows_by_index < 1_000
@@ -258,9 +317,14 @@ async def test_time_limits_of_retries_are_read_by_key(own_world: World) -> None:
     await worker.end(*claimed, reason=Reason.TIMEOUT)
     jobs = [*range(1, 1_001, 50)]
     rows, found = await read_by_call(
-        own_world, "weft_worker", [*TABLES_OF_BLOCKED, "job_array"], "list_time_limits",
-        batch_ids=[batch] * len(jobs), job_ids=jobs, attempts=[2] * len(jobs),
-    )  # fmt: skip
+        own_world,
+        "weft_worker",
+        [*TABLES_OF_BLOCKED, "job_array"],
+        "list_time_limits",
+        batch_ids=[batch] * len(jobs),
+        job_ids=jobs,
+        attempts=[2] * len(jobs),
+    )
 
     assert {row["limit_ms"] for row in rows} == {LIMITS_MS[1]}
     assert len(rows) == len(jobs)

@@ -45,9 +45,11 @@ _EXPECTED = """
     ORDER BY {key} {way}, b.batch_id {way}
 """
 _KEYS = {
-    BatchSort.NUMBER: "b.batch_id", BatchSort.NAME: "b.name", BatchSort.CREATED: "b.created_at",
+    BatchSort.NUMBER: "b.batch_id",
+    BatchSort.NAME: "b.name",
+    BatchSort.CREATED: "b.created_at",
     BatchSort.COMPLETED: "o.completed_at",
-}  # fmt: skip
+}
 
 
 async def share_out(world: World) -> Caller:
@@ -116,16 +118,19 @@ async def test_page_of_who_sees_few_operations(own_world: World, analyse: Analys
     bob = await share_out(own_world)
     ours = await own_world.admin.fetch(
         "SELECT min(batch_id) FROM weft.batch WHERE batch_id % $1 IN (11, 13, 15) "
-        "GROUP BY batch_id % $1", SHARE
-    )  # fmt: skip
+        "GROUP BY batch_id % $1",
+        SHARE,
+    )
     expected = [
         await own_world.admin.fetchval(
             "INSERT INTO weft.operation (tenant_id, user_id, batch_id, kind, created_at) "
             "VALUES ($1, $2, $3, 'retry', now()) RETURNING operation_id",
-            bob.tenant_id, bob.user_id if batch is None else own_world.caller.user_id, batch,
+            bob.tenant_id,
+            bob.user_id if batch is None else own_world.caller.user_id,
+            batch,
         )
         for batch in (None, *(row[0] for row in ours))
-    ]  # fmt: skip
+    ]
     # What follows is on one batch, and on others that are not bob's.
     other = await own_world.admin.fetchval(
         "SELECT min(batch_id) FROM weft.batch WHERE batch_id % $1 = 16", SHARE
@@ -142,9 +147,15 @@ async def test_page_of_who_sees_few_operations(own_world: World, analyse: Analys
         ("one batch", own_world.caller, other + 1, 20, 200),
     ):
         rows, found = await read_by_call(
-            own_world, "weft_api", OPERATION_TABLES, "list_operations", caller=caller, before=None,
-            limit_rows=50, of_batch_id=batch,
-        )  # fmt: skip
+            own_world,
+            "weft_api",
+            OPERATION_TABLES,
+            "list_operations",
+            caller=caller,
+            before=None,
+            limit_rows=50,
+            of_batch_id=batch,
+        )
         ids = [row[0]["id"] for row in rows]
         assert len(ids) >= n_found, name
         assert caller is not bob or ids == expected[::-1]

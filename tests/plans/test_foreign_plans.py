@@ -46,8 +46,9 @@ async def fill(world: World) -> None:
     for table, made in MADE.items():
         columns = await world.admin.fetch(
             "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped "
-            "AND attrelid = $1::text::regclass", f"weft.{table}",
-        )  # fmt: skip
+            "AND attrelid = $1::text::regclass",
+            f"weft.{table}",
+        )
         names = [row[0] for row in columns]
         values = ", ".join(made.get(name, f"x.{name}") for name in names)
         await world.admin.execute(
@@ -92,8 +93,10 @@ LISTS = {
     "of another door": ForeignJobs(door="e", limit=PAGE, order=ForeignOrder.CHANGED_FIRST),
 }
 FOUND = {
-    "an application that one runs": 1, "an application that nearly all run": PAGE, "in state 7": 1,
-}  # fmt: skip
+    "an application that one runs": 1,
+    "an application that nearly all run": PAGE,
+    "in state 7": 1,
+}
 TOTALS = {"waiting": 0, "failed": 1, "ended well": N + 1, "of another door": 0}
 
 
@@ -114,10 +117,18 @@ async def read_by_list(
 ) -> tuple[dict[str, Any], dict[str, Reads]]:
     """Return the first page of a list, and what was read for it."""
     (row,), read = await read_by_call(
-        world, "weft_api", TABLES, "list_foreign_jobs", caller=caller, door=listed.door,
-        foreign_id=None, states=listed.states, ordering=listed.order.value, first_row=0,
+        world,
+        "weft_api",
+        TABLES,
+        "list_foreign_jobs",
+        caller=caller,
+        door=listed.door,
+        foreign_id=None,
+        states=listed.states,
+        ordering=listed.order.value,
+        first_row=0,
         limit_rows=PAGE,
-    )  # fmt: skip
+    )
     return row[0], read
 
 

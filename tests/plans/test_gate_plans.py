@@ -27,9 +27,13 @@ async def check_ends(world: World, worker: Worker, claimed: list[Claimed], **mos
     """Report the ends of these, which reads fewer rows of these tables, all by their indices."""
     columns = end_columns([end_report(one) for one in claimed])
     _, found = await read_by_call(
-        world, "weft_worker", ["job", "ready_job", "runnable", "place", "gate"],
-        "complete_attempts", incarnation_id=worker.id, **columns,
-    )  # fmt: skip
+        world,
+        "weft_worker",
+        ["job", "ready_job", "runnable", "place", "gate"],
+        "complete_attempts",
+        incarnation_id=worker.id,
+        **columns,
+    )
     assert [table for table, read in found.items() if read.scans] == []
     assert {table for table, n in most.items() if found[table].rows_by_index >= n} == set()
 
@@ -59,9 +63,13 @@ async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) 
     """However many users and jobs wait behind them. A submission reads the queues by name."""
     queues = [Queue(name=f"q{n}", priority=n, pools=(own_world.pool,)) for n in range(2, 4)]
     limited = Queue(
-        name="q1", priority=1, pools=(own_world.pool,), max_running=20, max_running_per_user=15,
+        name="q1",
+        priority=1,
+        pools=(own_world.pool,),
+        max_running=20,
+        max_running_per_user=15,
         max_waiting=10**6,
-    )  # fmt: skip
+    )
     await own_world.api.save_queues(own_world.caller, [limited, *queues])
     shapes = [Shape(words=(("pool", own_world.pool), ("queue", "q1")))]
     await reads_what_it_admits(own_world, shapes)

@@ -164,15 +164,25 @@ async def test_submission_of_jobs_notes_no_batch_without_jobs(own_world: World) 
     """Only those that are made without jobs pay for being counted: a row, and its removal."""
     api = await own_world.connect("weft_api")
     submission = {
-        "tenant_id": own_world.caller.tenant_id, "user_id": own_world.caller.user_id,
-        "batch": {"billing_project": "default", "attributes": {}, "gates": []}, "trace_id": "",
-        "idempotency_key": None, "digest": b"",
-    }  # fmt: skip
+        "tenant_id": own_world.caller.tenant_id,
+        "user_id": own_world.caller.user_id,
+        "batch": {"billing_project": "default", "attributes": {}, "gates": []},
+        "trace_id": "",
+        "idempotency_key": None,
+        "digest": b"",
+    }
     async with written(api) as of_jobs:
         await call_on(
-            api, "submit", **submission, of_batch_id=None, groups=None, new_jobs=1,
-            jobs=job_columns(job_rows(1)), depth_max=9, groups_max=9,
-        )  # fmt: skip
+            api,
+            "submit",
+            **submission,
+            of_batch_id=None,
+            groups=None,
+            new_jobs=1,
+            jobs=job_columns(job_rows(1)),
+            depth_max=9,
+            groups_max=9,
+        )
     async with written(api) as of_none:
         await call_on(api, "create_batch", **submission)
 

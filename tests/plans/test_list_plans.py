@@ -159,8 +159,9 @@ async def few_of_an_installation(scene: Scene) -> None:
         await execute(statement, *((N,) if "$1" in statement else ()))
     users = await scene.world.admin.fetch(
         "INSERT INTO weft.tenant_user (tenant_id, name) SELECT $1, 'u' || n "
-        "FROM generate_series(1, 3) n RETURNING user_id", tenant
-    )  # fmt: skip
+        "FROM generate_series(1, 3) n RETURNING user_id",
+        tenant,
+    )
     scene.small = Caller(tenant, users[0][0], "u1")
     await execute("INSERT INTO weft.pool (name, serves_tenant_id) VALUES ('z small', $1)", tenant)
     await execute(
@@ -171,13 +172,15 @@ async def few_of_an_installation(scene: Scene) -> None:
     await execute(
         "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, running_m, "
         "load) SELECT p.pool_id, u.user_id, u.tenant_id, u.user_id % 2 = 0, 1, 5, 7 FROM "
-        "weft.pool p, weft.tenant_user u WHERE p.name = 'default' AND u.tenant_id = $1", tenant
-    )  # fmt: skip
+        "weft.pool p, weft.tenant_user u WHERE p.name = 'default' AND u.tenant_id = $1",
+        tenant,
+    )
     await execute(_SCHEDULES, tenant, users[0][0], "default", 2)
     await execute(
         "INSERT INTO weft.spend_limit (tenant_id, user_id, amount_max) VALUES ($1, $2, 5)",
-        tenant, users[0][0],
-    )  # fmt: skip
+        tenant,
+        users[0][0],
+    )
 
 
 Calls = dict[str, tuple[str, Caller | None, dict[str, Any], int]]
@@ -204,26 +207,39 @@ def calls_in_a_tenant(scene: Scene) -> Calls:
     return {
         "own schedules": ("list_schedules", bob, {"after": 0, **page}, 4),
         "limits one sees": ("list_limits", bob, limits, 2),
-        "limits on a batch": (
-            "list_limits", bob, {**limits, "of_batch_id": scene.batches[0]}, 1),
+        "limits on a batch": ("list_limits", bob, {**limits, "of_batch_id": scene.batches[0]}, 1),
         "own dead letters": ("list_dead_letters", bob, letters, 2),
         "acknowledged letters of nobody": (
-            "list_dead_letters", bob, {**letters, "of_acknowledged": True}, 0),
+            "list_dead_letters",
+            bob,
+            {**letters, "of_acknowledged": True},
+            0,
+        ),
         "acknowledged letters of the tenant": (
-            "list_dead_letters", boss, {**letters, "of_acknowledged": True}, 0),
+            "list_dead_letters",
+            boss,
+            {**letters, "of_acknowledged": True},
+            0,
+        ),
         "letters for a reason": (
-            "list_dead_letters", boss, {**letters, "of_reason": int(Reason.SIGNAL)}, 3),
+            "list_dead_letters",
+            boss,
+            {**letters, "of_reason": int(Reason.SIGNAL)},
+            3,
+        ),
         "letters for a cause": ("list_dead_letters", boss, {**letters, "of_cause_id": 5}, 0),
         "batches of a name": ("list_batches", bob, named, 2),
         "projects that are there": ("list_projects", boss, {**projects, **page}, 2),
-        "own projects": (
-            "list_projects", bob, {**projects, "of_user_id": bob.user_id, **page}, 1),
+        "own projects": ("list_projects", bob, {**projects, "of_user_id": bob.user_id, **page}, 1),
         "days of a project": (
-            "list_project_days", bob,
-            {"of_user_id": bob.user_id, "of_name": "p", "before": None, **page}, 1),
+            "list_project_days",
+            bob,
+            {"of_user_id": bob.user_id, "of_name": "p", "before": None, **page},
+            1,
+        ),
         "trail of a user": ("list_trail", boss, {**TRAIL, "of_user": "bob", **page}, 1),
         "trail of an action": ("list_trail", boss, {**TRAIL, "of_action": "rare", **page}, 1),
-    }  # fmt: skip
+    }
 
 
 def calls_in_an_installation(scene: Scene) -> Calls:
@@ -236,29 +252,49 @@ def calls_in_an_installation(scene: Scene) -> Calls:
     limits = {"of_user_id": None, "of_batch_id": None, "after": 0, **page}
     return {
         "schedules of a small tenant": ("list_schedules", small, {"after": 0, **page}, 2),
-        "limits of a small tenant": (
-            "list_limits", small, limits, 1),
+        "limits of a small tenant": ("list_limits", small, limits, 1),
         "trail of a small tenant": ("list_trail", small, {**TRAIL, **page}, 0),
         "queues of a small tenant": (
-            "list_queues", small, {"with_counts": True, "below": None, **page}, 0),
+            "list_queues",
+            small,
+            {"with_counts": True, "below": None, **page},
+            0,
+        ),
         "users of a small tenant": ("list_users", small, {"after": 0, **page}, 3),
         "pools of a small tenant": (
-            "list_pools", None,
-            {"of_tenant_id": small.tenant_id, "of_name": None, "after_name": None, **page}, 3),
+            "list_pools",
+            None,
+            {"of_tenant_id": small.tenant_id, "of_name": None, "after_name": None, **page},
+            3,
+        ),
         "workers of a small tenant": ("list_workers", small, workers, 2),
         "all workers of a small tenant": (
-            "list_workers", small, {**workers, "with_deleted": True}, 2),
+            "list_workers",
+            small,
+            {**workers, "with_deleted": True},
+            2,
+        ),
         "worker of a small tenant": (
-            "get_worker", small,
-            {"pools_of_tenant_id": small.tenant_id, "of_name": "w", "of_pool": "z small"}, 1),
+            "get_worker",
+            small,
+            {"pools_of_tenant_id": small.tenant_id, "of_name": "w", "of_pool": "z small"},
+            1,
+        ),
         "sum of workers of a small tenant": ("sum_workers", None, {**pools, **page}, 1),
         "overview of a small tenant": ("overview", small, pools, 1),
         "machines of a pool": (
-            "list_machines", None,
-            {"of_pool": "default", "pools_of_tenant_id": None, **page}, PAGE),
+            "list_machines",
+            None,
+            {"of_pool": "default", "pools_of_tenant_id": None, **page},
+            PAGE,
+        ),
         "shares of a small tenant": (
-            "list_shares", small, {**share, "after_load": None, "after_user": None}, 3),
-    }  # fmt: skip
+            "list_shares",
+            small,
+            {**share, "after_load": None, "after_user": None},
+            3,
+        ),
+    }
 
 
 async def read_by(
@@ -312,9 +348,10 @@ def test_each_list_is_among_the_calls_or_elsewhere() -> None:
     scene = Scene(World.__new__(World), nobody, nobody, [0], 0)
     scene.world.caller = nobody
     lists = {
-        file.name for file in files_of("functions")
+        file.name
+        for file in files_of("functions")
         if file.name.startswith("list_") and "weft_api" in rights_of(file).granted_to
-    }  # fmt: skip
+    }
     known = {name for names in ELSEWHERE.values() for name in names.split()}
 
     assert lists == known | {function for function, *_ in calls(scene).values()} & lists

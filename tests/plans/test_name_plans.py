@@ -54,31 +54,70 @@ def _calls(world: World, batch: int) -> list[tuple[str, str, dict[str, Any]]]:
     tenant = {"tenant_id": world.caller.tenant_id}
     me = {**tenant, "by_user_id": world.caller.user_id, "by_role": "admin"}
     new = NewBatch(billing_project="pROJECT7")
-    limit = {**tenant, "of_batch_id": None, "group_id": None, "path": None, "measure": "cost",
-             "patch": {"amount_max": 7}}  # fmt: skip
+    limit = {
+        **tenant,
+        "of_batch_id": None,
+        "group_id": None,
+        "path": None,
+        "measure": "cost",
+        "patch": {"amount_max": 7},
+    }
     submission = {
-        **tenant, "user_id": world.caller.user_id, "of_batch_id": None, "batch": _batch(new),
-        "groups": None, "new_jobs": 1, "jobs": job_columns(job_rows(1)), "depth_max": 9,
-        "groups_max": 9, "trace_id": "", "idempotency_key": None, "digest": b"",
-    }  # fmt: skip
+        **tenant,
+        "user_id": world.caller.user_id,
+        "of_batch_id": None,
+        "batch": _batch(new),
+        "groups": None,
+        "new_jobs": 1,
+        "jobs": job_columns(job_rows(1)),
+        "depth_max": 9,
+        "groups_max": 9,
+        "trace_id": "",
+        "idempotency_key": None,
+        "digest": b"",
+    }
     project, user = {"of_name": "pROJECT7"}, {"of_name": "uSER7"}
     return [
         ("submission", "submit", submission),
-        ("member", "set_project_member",
-         {**tenant, **project, "of_user": "uSER7", "is_member": True}),
+        (
+            "member",
+            "set_project_member",
+            {**tenant, **project, "of_user": "uSER7", "is_member": True},
+        ),
         ("project", "change_project", {**tenant, **project, "patch": {}}),
         ("limit of a project", "set_limit", {**limit, **project, "kind": "project"}),
         ("limit of a user", "set_limit", {**limit, **user, "kind": "user"}),
         ("quota", "set_quota", {**tenant, **user, "patch": {"jobs": 7}}),
-        ("grant", "share_batch", {**tenant, "batch_id": batch, "of_user": "uSER7",
-                                  "permission": 1, "actor": "user ada"}),
+        (
+            "grant",
+            "share_batch",
+            {
+                **tenant,
+                "batch_id": batch,
+                "of_user": "uSER7",
+                "permission": 1,
+                "actor": "user ada",
+            },
+        ),
         ("role", "set_user_role", {**me, **user, "new_role": "viewer", "may_give": ["user"]}),
-        ("new user", "add_user", {**me, "of_name": "uSER0", "of_role": "user",
-                                  "token_hash": b"7" * 32, "idempotency_key": None}),
-        ("web token", "admit_user", {"of_tenant": world.pool.upper(), **user, "of_role": None,
-                                     "may_create": False}),
+        (
+            "new user",
+            "add_user",
+            {
+                **me,
+                "of_name": "uSER0",
+                "of_role": "user",
+                "token_hash": b"7" * 32,
+                "idempotency_key": None,
+            },
+        ),
+        (
+            "web token",
+            "admit_user",
+            {"of_tenant": world.pool.upper(), **user, "of_role": None, "may_create": False},
+        ),
         ("token", "authenticate", {"token_hash": b"7" * 32, "of_kind": "token"}),
-    ]  # fmt: skip
+    ]
 
 
 async def _read(
@@ -115,17 +154,36 @@ N_UPDATES = 200
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
 LIMIT = 50
 TABLES = (
-    "job", "attempt", "job_label", "job_array", "batch_update", "bunch", "bunch_count",
-    "member_span", "group_ancestor", "ready_job", "runnable",
-)  # fmt: skip
+    "job",
+    "attempt",
+    "job_label",
+    "job_array",
+    "batch_update",
+    "bunch",
+    "bunch_count",
+    "member_span",
+    "group_ancestor",
+    "ready_job",
+    "runnable",
+)
 INDEXED = [
-    ("", None, 50), ("job_id > 30000", None, 50), ("job_id > 30000 and job_id < 30010", None, 9),
-    ("name = n7", None, 50), ("name = n7 or name = n8", None, 50),
-    ("name = n7 and not state = failed", None, 50), ("state = failed", None, 10),
-    ("state = bad and exit_code = 3", None, 10), ("exit_code > 2", None, 10),
-    ("state = running", None, 50), ("state = ready", None, 50), ("", "/small", 10),
-    ("", "/wide", 50), ("cohort = x", "/small", 0), ("", "chosen", 3), ("name = n7", "chosen", 0),
-]  # fmt: skip
+    ("", None, 50),
+    ("job_id > 30000", None, 50),
+    ("job_id > 30000 and job_id < 30010", None, 9),
+    ("name = n7", None, 50),
+    ("name = n7 or name = n8", None, 50),
+    ("name = n7 and not state = failed", None, 50),
+    ("state = failed", None, 10),
+    ("state = bad and exit_code = 3", None, 10),
+    ("exit_code > 2", None, 10),
+    ("state = running", None, 50),
+    ("state = ready", None, 50),
+    ("", "/small", 10),
+    ("", "/wide", 50),
+    ("cohort = x", "/small", 0),
+    ("", "chosen", 3),
+    ("name = n7", "chosen", 0),
+]
 """Query, group, and how many jobs a page has of it."""
 
 
@@ -223,8 +281,9 @@ async def fill(world: World) -> None:
         names = await world.admin.fetchval(
             "SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attnum > 0 "
             "AND NOT attisdropped AND attrelid = $1::text::regclass AND attname <> ALL ($2)",
-            f"weft.{table}", columns.split(", "),
-        )  # fmt: skip
+            f"weft.{table}",
+            columns.split(", "),
+        )
         made = ", ".join(values[one] for one in columns.split(", "))
         await world.admin.execute(
             f"INSERT INTO weft.{table} ({columns}, {names}) "  # noqa: S608 (names of the catalog)

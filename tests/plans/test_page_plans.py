@@ -23,9 +23,19 @@ PAGE = 20
 CLAIMED = 1_000
 """Jobs of each worker: those of ten workers may be read for a page."""
 TABLES = (
-    "worker", "worker_incarnation", "claim", "job", "pool", "machine", "billing_project",
-    "project_usage", "billing_member", "queue", "user_share", "group_count",
-)  # fmt: skip
+    "worker",
+    "worker_incarnation",
+    "claim",
+    "job",
+    "pool",
+    "machine",
+    "billing_project",
+    "project_usage",
+    "billing_member",
+    "queue",
+    "user_share",
+    "group_count",
+)
 
 
 async def _fill(world: World) -> None:
@@ -35,16 +45,19 @@ async def _fill(world: World) -> None:
     await execute(
         "INSERT INTO weft.worker (pool_id, name, host, deleted_at) SELECT $2, "
         "'n' || lpad(n::text, 5, '0'), 'h', CASE WHEN n % 2 = 0 THEN clock_timestamp() END "
-        "FROM generate_series(1, $1) n", N, pool
-    )  # fmt: skip
+        "FROM generate_series(1, $1) n",
+        N,
+        pool,
+    )
     await execute(
         "INSERT INTO weft.worker_incarnation (worker_id, pool_id, name, version, cpu_m, "
         "memory_mib, storage_mib, gpu, registered_at, heartbeat_at, ended_at, offers) "
         "SELECT w.worker_id, w.pool_id, w.name || '.' || n, '1', 1000, 1024, 0, 0, "
         "clock_timestamp(), clock_timestamp(), "
         "CASE WHEN n < 3 OR w.deleted_at IS NOT NULL THEN clock_timestamp() END, '{}' "
-        "FROM weft.worker w CROSS JOIN generate_series(1, 3) n WHERE w.pool_id = $1", pool
-    )  # fmt: skip
+        "FROM weft.worker w CROSS JOIN generate_series(1, 3) n WHERE w.pool_id = $1",
+        pool,
+    )
     await execute("UPDATE weft.worker SET cordon_reason = 'new disk' WHERE pool_id = $1", pool)
     await execute("SELECT weft._fold_worker_sums()")
     numbers = "lpad(n::text, 5, '0') FROM generate_series(1, $1) n"
@@ -56,17 +69,23 @@ async def _fill(world: World) -> None:
     )
     await execute(
         "INSERT INTO weft.queue (tenant_id, pool_id, name, priority) "
-        "SELECT $2, $3, 'q' || n, n FROM generate_series(1, $1) n", N, tenant, pool
-    )  # fmt: skip
+        "SELECT $2, $3, 'q' || n, n FROM generate_series(1, $1) n",
+        N,
+        tenant,
+        pool,
+    )
     await execute(
         "INSERT INTO weft.group_count (batch_id, group_id, tenant_id, n_ready) "
-        "SELECT 1000000 + n, 0, $2, 1 FROM generate_series(1, $1) n", N, tenant
-    )  # fmt: skip
+        "SELECT 1000000 + n, 0, $2, 1 FROM generate_series(1, $1) n",
+        N,
+        tenant,
+    )
     await execute(
         "INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs) "
         "SELECT i.incarnation_id, 1000000, 1, ARRAY(SELECT generate_series(1, $1)) "
-        "FROM weft.worker_incarnation i WHERE i.ended_at IS NULL", CLAIMED
-    )  # fmt: skip
+        "FROM weft.worker_incarnation i WHERE i.ended_at IS NULL",
+        CLAIMED,
+    )
 
 
 async def test_page_of_a_list_reads_no_more_than_it_shows(
@@ -76,13 +95,24 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
     await analyse()
     tenant, page = {"tenant_id": own_world.caller.tenant_id}, {"limit_rows": PAGE}
     calls: dict[str, dict[str, Any]] = {
-        "list_workers": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,
-                            "after_name": "n01000", "after_pool": own_world.pool},
+        "list_workers": {
+            **tenant,
+            "pools_of_tenant_id": None,
+            "with_deleted": False,
+            "after_name": "n01000",
+            "after_pool": own_world.pool,
+        },
         "list_pools": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
-        "list_projects": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
-                             "after_name": "p01000", "members_max": None},
+        "list_projects": {
+            **tenant,
+            "of_user_id": None,
+            "of_name": None,
+            "of_names": None,
+            "after_name": "p01000",
+            "members_max": None,
+        },
         "list_queues": {**tenant, "with_counts": True, "below": 1000},
-    }  # fmt: skip
+    }
     connection = await own_world.connect("weft_api")
     await connection.execute("SELECT set_config('weft.user', '', false)")
     over = {}
@@ -110,8 +140,14 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
 N_JOBS = 20_000
 N_EDGES = N_JOBS - 1
 PICTURE_TABLES = (
-    "job", "attempt", "edge", "job_group", "group_ancestor", "bunch_count", "job_change",
-)  # fmt: skip
+    "job",
+    "attempt",
+    "edge",
+    "job_group",
+    "group_ancestor",
+    "bunch_count",
+    "job_change",
+)
 
 
 async def test_few_rows_of_a_large_batch_are_read(own_world: World, worker: Worker) -> None:
@@ -227,18 +263,36 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
     """Return what pages call, and how many rows it may read."""
     of_tenant = {"tenant_id": tenant}
     report = {
-        **of_tenant, "of_user_id": user, "of_project": None, "attribute": None,
-        "since": date(2026, 5, 2), "until": TODAY, "rows_max": 9, "projects_max": 9,
-        "after": None, "limit_rows": PAGE,
-    }  # fmt: skip
+        **of_tenant,
+        "of_user_id": user,
+        "of_project": None,
+        "attribute": None,
+        "since": date(2026, 5, 2),
+        "until": TODAY,
+        "rows_max": 9,
+        "projects_max": 9,
+        "after": None,
+        "limit_rows": PAGE,
+    }
     projects = {
-        **of_tenant, "of_user_id": user, "of_name": None, "of_names": None, "after_name": None,
-        "limit_rows": PAGE, "members_max": PAGE,
-    }  # fmt: skip
+        **of_tenant,
+        "of_user_id": user,
+        "of_name": None,
+        "of_names": None,
+        "after_name": None,
+        "limit_rows": PAGE,
+        "members_max": PAGE,
+    }
     shares = {"of_pool": pool, "of_user_id": None, "after_load": 2.0, "after_user": 9}
-    letters = {"of_batch_id": None, "of_cause_id": None, "of_reason": None,
-               "of_acknowledged": False, "after_batch": None, "after_cause": None,
-               "after_job": None}  # fmt: skip
+    letters = {
+        "of_batch_id": None,
+        "of_cause_id": None,
+        "of_reason": None,
+        "of_acknowledged": False,
+        "after_batch": None,
+        "after_cause": None,
+        "after_job": None,
+    }
     row_of_days = PAGE * DAYS
     return [
         ("overview_counts", 1000, of_tenant),  # conditions
@@ -252,8 +306,17 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
         ("list_projects", PAGE * PAGE + 9, projects),
         ("list_projects", 0, {**projects, "of_name": "default"}),
         ("list_projects", PAGE * PAGE + 9, {**projects, "of_names": ["default", "p7"]}),
-        ("list_project_days", 0, {**of_tenant, "of_user_id": user, "of_name": "default",
-                                  "before": TODAY, "limit_rows": PAGE}),
+        (
+            "list_project_days",
+            0,
+            {
+                **of_tenant,
+                "of_user_id": user,
+                "of_name": "default",
+                "before": TODAY,
+                "limit_rows": PAGE,
+            },
+        ),
         ("list_queues", 0, {**of_tenant, "with_counts": True, "below": 900, "limit_rows": PAGE}),
         ("list_queues", 0, {**of_tenant, "with_counts": True, "below": 2, "limit_rows": PAGE}),
         ("list_shares", 0, {**of_tenant, **shares, "limit_rows": PAGE}),
@@ -261,12 +324,18 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
         ("list_shares", 0, {**of_tenant, **shares, "of_user_id": 9, "limit_rows": PAGE}),
         ("list_pool_costs", 0, {"pools_of_tenant_id": 1, "of_pool": pool, "limit_days": PAGE}),
         ("list_pool_changes", 0, {"pools_of_tenant_id": 1, "of_pool": pool, "limit_rows": PAGE}),
-        ("list_pools", 0, {"of_tenant_id": tenant, "of_name": pool, "after_name": None,
-                              "limit_rows": PAGE}),
+        (
+            "list_pools",
+            0,
+            {"of_tenant_id": tenant, "of_name": pool, "after_name": None, "limit_rows": PAGE},
+        ),
         ("list_dead_letters", 5 * PAGE, {**of_tenant, **letters, "limit_rows": PAGE}),
-        ("list_child_groups", 5 * PAGE, {**of_tenant, "batch_id": batch, "of_group_id": 0,
-                                         "after": 0, "limit_rows": PAGE}),
-    ]  # fmt: skip
+        (
+            "list_child_groups",
+            5 * PAGE,
+            {**of_tenant, "batch_id": batch, "of_group_id": 0, "after": 0, "limit_rows": PAGE},
+        ),
+    ]
 
 
 @pytest.mark.heavy
@@ -276,11 +345,15 @@ async def test_what_pages_add_up_was_folded(own_world: World, analyse: Analyse) 
     batch, tenant = await world.submit(1), world.caller.tenant_id
     await world.fold()
     values = {
-        "t": tenant, "n": f"generate_series(1, {N})", "days": DAYS, "most": N, "batch": batch,
+        "t": tenant,
+        "n": f"generate_series(1, {N})",
+        "days": DAYS,
+        "most": N,
+        "batch": batch,
         "default": await fetch("SELECT project_id FROM weft.billing_project"),
         "pool": await fetch("SELECT pool_id FROM weft.pool WHERE name = $1", world.pool),
         "shape": await fetch("SELECT max(shape_id) FROM weft.shape"),
-    }  # fmt: skip
+    }
     await world.admin.execute(f"{EMPTY}; {FILL.format(**values)}")
     await add_up_usage(world.admin, date(2026, 5, 1))
     await analyse()

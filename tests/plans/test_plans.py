@@ -42,9 +42,10 @@ class Large:
 async def fill(world: World) -> int:
     """Submit 20,000 jobs in two groups, some with a parent; some run, some have ended."""
     rows = job_rows(
-        N_JOBS, group=[number % 2 for number in range(N_JOBS)],
+        N_JOBS,
+        group=[number % 2 for number in range(N_JOBS)],
         parents={number: [number - 1] for number in range(100, N_JOBS + 1, 100)},
-    )  # fmt: skip
+    )
     batch = await world.submit(rows, groups=GROUPS)
     worker = await world.worker("filler")
     for _ in range(2):
@@ -130,8 +131,14 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "count_reasons", **tenant, of_group_id=1, after=9, limit_attempts=9)
     yield await scanned("api", "get_job", **tenant, job_id=8_000, **PARENTS)
     yield await scanned("api", "job_history", **tenant, job_id=100)
-    yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id,
-                        of_batch_id=batch, job_ids=[1, 8_000], of_attempt=None)  # fmt: skip
+    yield await scanned(
+        "api",
+        "log_places",
+        tenant_id=world.caller.tenant_id,
+        of_batch_id=batch,
+        job_ids=[1, 8_000],
+        of_attempt=None,
+    )
     yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 12_000, 12_001], actor="x")
     yield await scanned("driver", "count_parent_ends", epoch=await world.lead(), limit_jobs=9)
     yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
@@ -146,9 +153,15 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
 async def claim_reads(world: World, incarnation: int) -> tuple[int, Reads]:
     """Claim 100 jobs without a hint; return how many came and what was read of the jobs."""
     rows, found = await read_by_call(
-        world, "weft_worker", ["job"], "claim_jobs", incarnation_id=incarnation,
-        budget_cpu_m=10**9, budget_memory_mib=10**9, limit_jobs=100,
-    )  # fmt: skip
+        world,
+        "weft_worker",
+        ["job"],
+        "claim_jobs",
+        incarnation_id=incarnation,
+        budget_cpu_m=10**9,
+        budget_memory_mib=10**9,
+        limit_jobs=100,
+    )
     return len(rows), found["job"]
 
 
@@ -171,10 +184,16 @@ async def test_reasons_are_counted_without_reading_what_succeeded(own_world: Wor
     await worker.end(*await worker.claim(5000))
     await worker.end(*await worker.claim(50), reason=Reason.EXIT)
     (row,), found = await read_by_call(
-        own_world, "weft_api", ["job", "attempt"], "count_reasons",
-        tenant_id=own_world.caller.tenant_id, batch_id=batch, of_group_id=0, after=0,
+        own_world,
+        "weft_api",
+        ["job", "attempt"],
+        "count_reasons",
+        tenant_id=own_world.caller.tenant_id,
+        batch_id=batch,
+        of_group_id=0,
+        after=0,
         limit_attempts=20,
-    )  # fmt: skip
+    )
 
     assert row["items"][0]["n_jobs"] == 20
     assert [one.scans for one in found.values()] == [0, 0]
@@ -204,9 +223,13 @@ async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
     async with reads(connection, "group_ancestor", "group_cancel") as found:
         (has_work,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
         claimed = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
-            budget_memory_mib=10**9, limit_jobs=100,
-        )  # fmt: skip
+            connection,
+            "claim_jobs",
+            incarnation_id=worker.id,
+            budget_cpu_m=10**9,
+            budget_memory_mib=10**9,
+            limit_jobs=100,
+        )
 
     assert has_work[0]
     assert [row["job_id"] for row in claimed] == list(range(N_JOBS - 199, N_JOBS - 99))
@@ -234,9 +257,18 @@ async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
 async def test_documents_read_what_they_show(own_world: World, analyse: Analyse) -> None:
     """However many jobs, groups and deltas there are, and batches beside it."""
     tables = (
-        "job", "batch", "batch_update", "attempt", "edge", "job_delta", "group_ancestor",
-        "group_count", "group_usage", "project_usage", "tenant_user",
-    )  # fmt: skip
+        "job",
+        "batch",
+        "batch_update",
+        "attempt",
+        "edge",
+        "job_delta",
+        "group_ancestor",
+        "group_count",
+        "group_usage",
+        "project_usage",
+        "tenant_user",
+    )
     await own_world.submit(3)
     await own_world.fold()
     await analyse()
@@ -290,9 +322,16 @@ async def test_set_reads_its_new_members_alone(own_world: World, analyse: Analys
     batch = await own_world.submit(N_JOBS)
     chosen, _ = await own_world.api.create_set(own_world.caller, batch, NewSet(name="chosen"))
     (row,), found = await read_by_call(
-        own_world, "weft_api", ["job"], "add_members", tenant_id=own_world.caller.tenant_id,
-        batch_id=batch, group_id=chosen, job_ids=list(range(8_000, 8_500)), sets_max=10,
-    )  # fmt: skip
+        own_world,
+        "weft_api",
+        ["job"],
+        "add_members",
+        tenant_id=own_world.caller.tenant_id,
+        batch_id=batch,
+        group_id=chosen,
+        job_ids=list(range(8_000, 8_500)),
+        sets_max=10,
+    )
 
     assert row["n_added"] == 500
     assert found["job"].scans == 0
@@ -326,10 +365,17 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
     await own_world.fold()
     last = claimed[-1]
     _, found = await read_by_call(
-        own_world, "weft_worker", ["job"], "heartbeat", incarnation_id=worker.id,
-        batch_ids=[last.batch_id], job_ids=[last.job_id], attempts=[last.attempt], draining=False,
+        own_world,
+        "weft_worker",
+        ["job"],
+        "heartbeat",
+        incarnation_id=worker.id,
+        batch_ids=[last.batch_id],
+        job_ids=[last.job_id],
+        attempts=[last.attempt],
+        draining=False,
         heard=list(worker.memory.heard()) if heard else [],
-    )  # fmt: skip
+    )
     jobs = await own_world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
 
     assert found["job"].index_scans < 50
@@ -364,9 +410,13 @@ async def test_changes_of_state_touch_no_index(own_world: World, worker: Worker)
     await own_world.submit(3000)
     connection = await own_world.connect("weft_worker")
     while claimed := await call_on(
-        connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
-        budget_memory_mib=10**9, limit_jobs=100,
-    ):  # fmt: skip
+        connection,
+        "claim_jobs",
+        incarnation_id=worker.id,
+        budget_cpu_m=10**9,
+        budget_memory_mib=10**9,
+        limit_jobs=100,
+    ):
         columns = end_columns([end_report(claimed_of(row)) for row in claimed])
         starts = {name: columns[name] for name in ("batch_ids", "job_ids", "attempts")}
         starts["ages_us"] = [0] * len(claimed)

@@ -53,8 +53,10 @@ async def test_page_of_who_sees_few_batches(own_world: World, analyse: Analyse) 
         await connection.fetch(
             "SELECT * FROM weft.list_shared_jobs(tenant_id => $1, of_user_id => $2, "
             "before_batch => $3, before_job => 1, limit_rows => 50)",
-            bob.tenant_id, bob.user_id, first + N_BATCHES // 2,
-        )  # fmt: skip
+            bob.tenant_id,
+            bob.user_id,
+            first + N_BATCHES // 2,
+        )
     read["jobs"] = found
 
     assert [row[0] - first for row in seen["few"]] == [20_000, 10_002, 10_001, 10_000, 2, 1]

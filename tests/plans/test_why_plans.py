@@ -16,9 +16,10 @@ TABLES = ("job", "attempt", "edge", "ready_job", "runnable", "place", "claim")
 async def test_few_rows_are_read(own_world: World, worker: Worker, *, gated: bool) -> None:
     """Of ranges and of jobs behind a gate, for a job, a page of them, a batch and its groups."""
     rows = job_rows(
-        N_JOBS, group=[number % 2 for number in range(N_JOBS)],
+        N_JOBS,
+        group=[number % 2 for number in range(N_JOBS)],
         parents={number: [1] for number in range(N_JOBS // 2, N_JOBS + 1)},
-    )  # fmt: skip
+    )
     batch = await own_world.submit(rows, groups=tree("a"), max_running=60 if gated else None)
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
     await worker.claim(40)

@@ -83,6 +83,7 @@ class ProgramSuite(DeploymentSuite):
 def machine_for(program: Path, /, **options: str | int) -> WantedMachine:
     """Return a machine that is to start a program."""
     return msgspec.structs.replace(
-        wanted(), options={"program": str(program), **options},
+        wanted(),
+        options={"program": str(program), **options},
         credential=MachineCredential(token=TOKEN),
-    )  # fmt: skip
+    )

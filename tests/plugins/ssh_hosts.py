@@ -49,9 +49,12 @@ class SshdHost:
 
     def _run(self, *words: str) -> None:
         subprocess.run(
-            [SCRIPT, *words], check=True, capture_output=True, timeout=60,
+            [SCRIPT, *words],
+            check=True,
+            capture_output=True,
+            timeout=60,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SSHD_HOST": "1"},
-        )  # fmt: skip
+        )
 
 
 @contextmanager

@@ -91,10 +91,17 @@ class Site:
         self, key: AttemptKey, n_bytes: int, location: LogLocation | None = None
     ) -> AttemptLog:
         return AttemptLog(
-            key.batch_id, key.job_id, key.attempt, ended=True, location=location,
-            stdout_bytes=n_bytes, stderr_bytes=0, truncated=False, state="success",
+            key.batch_id,
+            key.job_id,
+            key.attempt,
+            ended=True,
+            location=location,
+            stdout_bytes=n_bytes,
+            stderr_bytes=0,
+            truncated=False,
+            state="success",
             directory=self.directory,
-        )  # fmt: skip
+        )
 
     def write(self, key: AttemptKey, text: bytes) -> None:
         """Add a piece to the attempt's own file."""
@@ -186,9 +193,13 @@ class TestBucketLogStore(LogStoreSuite):
     def log_store(self) -> BucketLogStore:
         home = self.site.path / "api"
         store = Here(
-            FileLogStore(home), home, self.site.bucket, self.site.copies,
-            every_s=0.02, bytes_max=1 << 30,
-        )  # fmt: skip
+            FileLogStore(home),
+            home,
+            self.site.bucket,
+            self.site.copies,
+            every_s=0.02,
+            bytes_max=1 << 30,
+        )
         store.site = self.site
         return store
 

@@ -75,8 +75,10 @@ def test_places_for_mounts_are_made_beside_what_the_image_has(root: Path) -> Non
     assert words[words.index("--dir") + 1] == "/mnt"
     assert "/weft" not in words
     assert words[words.index("--symlink") : words.index("--symlink") + 3] == [
-        "--symlink", "usr/bin", "/bin",
-    ]  # fmt: skip
+        "--symlink",
+        "usr/bin",
+        "/bin",
+    ]
     for wrong in ("/", "/proc/x", "/dev", "/weft/work", "/bin/x", "/mnt/../etc"):
         with pytest.raises(WeftError):
             root_words(str(root), [wrong])
@@ -95,8 +97,14 @@ def test_nothing_outside_of_the_paths_and_nothing_of_weft_is_mounted(
     words = start(of, spec(f"{tmp_path}/data/in"))
     assert words[-3:] == ("--ro-bind", f"{tmp_path}/data/in", "/mnt/in")
     assert "--unshare-net" in words
-    for wrong in ("/etc", f"{tmp_path}/data/link", f"{tmp_path}/data/home", f"{tmp_path}/data",
-                  f"{tmp_path}/data/in/../../cache", f"{tmp_path}/data/none"):  # fmt: skip
+    for wrong in (
+        "/etc",
+        f"{tmp_path}/data/link",
+        f"{tmp_path}/data/home",
+        f"{tmp_path}/data",
+        f"{tmp_path}/data/in/../../cache",
+        f"{tmp_path}/data/none",
+    ):
         with pytest.raises(CannotRun) as error:
             start(of, spec(wrong))
         assert error.value.reason == Reason.BAD_SPEC

@@ -59,10 +59,17 @@ async def test_results_in_two_directories_are_told_apart(tmp_path: Path) -> None
         result = encode_piece(RESULT, 0, str(job_id).encode())
         ((segment, offset),) = Segments(str(root)).append([(AttemptKey(1, job_id, 1), result)])
         return AttemptLog(
-            batch_id=1, job_id=job_id, attempt=1, ended=True, stdout_bytes=0, stderr_bytes=0,
-            location=segment_location(segment, offset), truncated=False, state="success",
+            batch_id=1,
+            job_id=job_id,
+            attempt=1,
+            ended=True,
+            stdout_bytes=0,
+            stderr_bytes=0,
+            location=segment_location(segment, offset),
+            truncated=False,
+            state="success",
             directory=LogDirectory(directory_name(root), "here", str(root)),
-        )  # fmt: skip
+        )
 
     logs = [stored(1, tmp_path), stored(2, tmp_path / "other")]
     found = FileLogStore(tmp_path).results([*logs, *logs])

@@ -26,9 +26,14 @@ def start_of(
     spec: JobSpec, definition: int | None = None, executor: FunctionExecutor | None = None
 ) -> StartProcess:
     one = ToStart(
-        AttemptKey(7, 3, 2), spec, LIMITS, cpu_m=500, memory_mib=64, environment=1,
+        AttemptKey(7, 3, 2),
+        spec,
+        LIMITS,
+        cpu_m=500,
+        memory_mib=64,
+        environment=1,
         definition=definition,
-    )  # fmt: skip
+    )
     return (executor or FunctionExecutor()).start_of(one)
 
 

@@ -92,9 +92,12 @@ class TestFeatures(TestCatalogues):
 def test_features_of_a_catalogue_of_scenes_are_items(catalogue: Catalogue) -> None:
     title = "S2A_MSIL1C_20210413T101347_N0300_R022_T32TLR_20210413T122117"
     properties = {
-        "title": f"{title}.SAFE", "productIdentifier": f"/eodata/S2/{title}.SAFE",
-        "startDate": "2021-04-13T10:13:47Z", "published": "2021-04-13T13:40:00Z", "cloudCover": 7,
-    }  # fmt: skip
+        "title": f"{title}.SAFE",
+        "productIdentifier": f"/eodata/S2/{title}.SAFE",
+        "startDate": "2021-04-13T10:13:47Z",
+        "published": "2021-04-13T13:40:00Z",
+        "cloudCover": 7,
+    }
     feature = {"type": "Feature", "id": "f-1", "geometry": None, "properties": properties}
     link = {"rel": "next", "href": f"{catalogue.url}/search?page=2"}
 
@@ -106,22 +109,35 @@ def test_features_of_a_catalogue_of_scenes_are_items(catalogue: Catalogue) -> No
     catalogue.answer = answer
     cursor = {"field": "published", "first": "2021-04-01", "overlap": "1h"}
     reader = Reader(
-        catalogue, source=OpenSearchSource(), query={"status": "0"}, cursor=cursor,
+        catalogue,
+        source=OpenSearchSource(),
+        query={"status": "0"},
+        cursor=cursor,
         dedupe="${item.product_id}/nrt",
-    )  # fmt: skip
+    )
     first, second = reader.read(), reader.read()
     assert [(one.key, one.fields) for one in first.items] == [
-        (f"{title}/nrt", {
-            **properties, "product_id": title, "path": f"S2/{title}.SAFE", "tile": "32TLR",
-            "measured": "2021-04-13T10:13:47Z", "key": f"{title}/nrt",
-        })
-    ]  # fmt: skip
+        (
+            f"{title}/nrt",
+            {
+                **properties,
+                "product_id": title,
+                "path": f"S2/{title}.SAFE",
+                "tile": "32TLR",
+                "measured": "2021-04-13T10:13:47Z",
+                "key": f"{title}/nrt",
+            },
+        )
+    ]
     assert (first.more, second.more) == (True, False)
     assert [one.fields for one in second.items] == [None, None]
     reader.read()
     asked = {
-        "sortParam": "published", "sortOrder": "ascending", "maxRecords": "200", "status": "0",
-    }  # fmt: skip
+        "sortParam": "published",
+        "sortOrder": "ascending",
+        "maxRecords": "200",
+        "status": "0",
+    }
     assert catalogue.asked == [
         {**asked, "publishedAfter": "2021-04-01"},
         {"page": "2"},
@@ -149,8 +165,9 @@ def test_list_of_items_is_read_again_and_again(catalogue: Catalogue) -> None:
     reader = Reader(catalogue, query={"type": "L1C", "n": 3})
     first = reader.read()
     assert [(one.key, one.fields) for one in first.items] == [
-        ("a", {"key": "a", "tile": "T"}), ("7", {"key": "7"})
-    ]  # fmt: skip
+        ("a", {"key": "a", "tile": "T"}),
+        ("7", {"key": "7"}),
+    ]
     assert not first.more
     assert reader.keys() == ["a", "7"]
     assert catalogue.asked == [{"type": "L1C", "n": "3"}] * 2
@@ -176,8 +193,9 @@ def test_pages_are_read_one_after_another(catalogue: Catalogue, name: str) -> No
 
 def test_links_lead_on_but_never_to_another_host(catalogue: Catalogue) -> None:
     catalogue.answer = lambda path, _query: {
-        "items": [{"key": path}], "next": "/two?x=1" if path == "/search" else None
-    }  # fmt: skip
+        "items": [{"key": path}],
+        "next": "/two?x=1" if path == "/search" else None,
+    }
     reader = Reader(catalogue)
     assert [reader.keys(), reader.keys()] == [["/search"], ["/two"]]
     catalogue.answer = lambda _path, _query: {"items": [{"key": "a"}], "next": "http://other/x"}
@@ -188,9 +206,10 @@ def test_links_lead_on_but_never_to_another_host(catalogue: Catalogue) -> None:
 
 def test_feed_that_has_nothing_yet_is_asked_from_the_same_place(catalogue: Catalogue) -> None:
     catalogue.answer = lambda _path, query: (
-        {"items": [], "cursor": "5"} if query.get("cursor") == "5"
+        {"items": [], "cursor": "5"}
+        if query.get("cursor") == "5"
         else {"items": [{"key": "a"}], "cursor": "5"}
-    )  # fmt: skip
+    )
     reader = Reader(catalogue)
     found = [reader.read() for _ in range(3)]
     assert [reading.more for reading in found] == [True, False, False]
@@ -219,16 +238,22 @@ def test_dates_lead_on_with_an_overlap(catalogue: Catalogue) -> None:
     """In any order, without zone or in the future, which would hide what is yet to come."""
     day = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
     future = datetime.now(UTC) + timedelta(days=9)
-    catalogue.answer = lambda _path, _query: {"hits": {"all": [
-        {"id": "late", "at": day.isoformat()},
-        {"id": "early", "at": (day - timedelta(hours=5)).replace(tzinfo=None).isoformat()},
-        {"id": "future", "at": future.isoformat()},
-        {"id": "zero", "at": "0001-01-01T00:00:00Z"},
-    ]}}  # fmt: skip
+    catalogue.answer = lambda _path, _query: {
+        "hits": {
+            "all": [
+                {"id": "late", "at": day.isoformat()},
+                {"id": "early", "at": (day - timedelta(hours=5)).replace(tzinfo=None).isoformat()},
+                {"id": "future", "at": future.isoformat()},
+                {"id": "zero", "at": "0001-01-01T00:00:00Z"},
+            ]
+        }
+    }
     reader = Reader(
-        catalogue, items="hits.all", dedupe="${item.id}/nrt",
+        catalogue,
+        items="hits.all",
+        dedupe="${item.id}/nrt",
         cursor={"field": "at", "first": "7d", "overlap": "1h", "parameter": "after"},
-    )  # fmt: skip
+    )
     assert reader.keys() == ["zero/nrt", "early/nrt", "late/nrt", "future/nrt"]
     reader.keys()
     first, second = (datetime.fromisoformat(one["after"]) for one in catalogue.asked)
@@ -255,8 +280,10 @@ def test_items_without_a_key_are_shown_with_the_reason(catalogue: Catalogue) -> 
     catalogue.answer = lambda _path, _query: {"items": [{"a": 1}, 3, {"key": "good"}]}
     found = Reader(catalogue).read().items
     assert [one.error for one in found] == [
-        "it has no key, which its key needs", "it is not a JSON object", ""
-    ]  # fmt: skip
+        "it has no key, which its key needs",
+        "it is not a JSON object",
+        "",
+    ]
     assert found[0].key.startswith("without key ")
 
 

@@ -52,12 +52,18 @@ def listening(said: bytes) -> Iterator[str]:
 @cases(
     ("said", "release"),
     [
-        (answer(25), "4.0"), (answer(29), "4.2"), (answer(99), "4.4 or newer"), (answer(0), None),
-        (answer(None), None), (answer(None, error=35), None), (answer(29)[:-9], None),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", None), (b"", None),
+        (answer(25), "4.0"),
+        (answer(29), "4.2"),
+        (answer(99), "4.4 or newer"),
+        (answer(0), None),
+        (answer(None), None),
+        (answer(None, error=35), None),
+        (answer(29)[:-9], None),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", None),
+        (b"", None),
         (framed(struct.pack(">ih", 1, 0) + b"\1\0\0\0\0\1\0" + b"\xff" * 10 + b"\1"), None),
     ],
-)  # fmt: skip
+)
 def test_a_release_is_told_or_not(said: bytes, release: str | None) -> None:
     with listening(said) as address:
         to = Connection(name="k", kind="kafka", address=f"kafka://{address}", tenants=())

@@ -34,9 +34,11 @@ cluster = fixture_of(kubernetes_cluster, "module")
 @pytest.fixture
 def site(tmp_path: Path, cluster: KubernetesCluster) -> ProviderSite:
     own = KubernetesSettings(
-        kubernetes_config=cluster.config, kubernetes_connect=CONNECT,
-        kubernetes_worker_image="any", kubernetes_image_s=0,
-    )  # fmt: skip
+        kubernetes_config=cluster.config,
+        kubernetes_connect=CONNECT,
+        kubernetes_worker_image="any",
+        kubernetes_image_s=0,
+    )
     return site_with(own, tmp_path)
 
 
@@ -174,8 +176,10 @@ async def test_pod_with_our_label_that_has_no_name_of_a_machine_is_left_alone(
     provider: KubernetesProvider, site: ProviderSite, program: Path, cluster: KubernetesCluster
 ) -> None:
     made = await provider.create(machine_for(program))
-    strange = {"metadata": {"name": "strange", "labels": {"weft/machines": site.tag}},
-               "spec": {"containers": [{"name": "a", "image": "any"}]}}  # fmt: skip
+    strange = {
+        "metadata": {"name": "strange", "labels": {"weft/machines": site.tag}},
+        "spec": {"containers": [{"name": "a", "image": "any"}]},
+    }
     cluster.ask("POST", PODS, {"apiVersion": "v1", "kind": "Pod", **strange})
     listed = await provider.list()
     cluster.ask("DELETE", f"{PODS}/strange?gracePeriodSeconds=0")

@@ -24,9 +24,12 @@ def minded(plan: dict[str, Any], *command: str) -> Iterator["subprocess.Popen[st
     """Start it as a worker does: first of a process group."""
     with subprocess.Popen(
         [sys.executable, "-I", minder.__file__, json.dumps(plan), *command],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
         env={"PATH": "/usr/bin:/bin", "WEFT_GRACE_S": "0.3"},
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             yield process
         finally:
@@ -59,8 +62,9 @@ def test_exit_code_tells_how_it_ended(
 
 def test_program_that_is_not_there() -> None:
     assert ended({}, "no-such-program") == (
-        127, "weft: no-such-program cannot be started: No such file or directory\n"
-    )  # fmt: skip
+        127,
+        "weft: no-such-program cannot be started: No such file or directory\n",
+    )
 
 
 @pytest.mark.heavy

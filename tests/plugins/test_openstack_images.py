@@ -167,10 +167,11 @@ def test_image_that_a_person_takes_of_a_machine_is_theirs(monkeypatch: pytest.Mo
     made, theirs, old = (
         SimpleNamespace(id=name, name=name, status="active", properties=properties)
         for name, properties in [
-            (f"worker-{SERVER[:8]}", marks), ("before-upgrade", marks),
+            (f"worker-{SERVER[:8]}", marks),
+            ("before-upgrade", marks),
             (f"worker-{SERVER[:8]}", {MARK: "weft-other", TEMPLATE: SERVER}),
         ]
-    )  # fmt: skip
+    )
     cloud = _Disks()
     monkeypatch.setattr(cloud, "images", lambda: [made, theirs, old])
     (left,) = leftovers(cloud, "weft-mine", "", [])

@@ -33,9 +33,11 @@ cloud = fixture_of(openstack_cloud, "module")
 
 def site_of(tmp_path: Path, cloud: OpenStackCloud, **more: Any) -> ProviderSite:  # noqa: ANN401
     given = {
-        "openstack_clouds_file": cloud.clouds_file, "openstack_cloud": "demo",
-        "openstack_connect": CONNECT, **more,
-    }  # fmt: skip
+        "openstack_clouds_file": cloud.clouds_file,
+        "openstack_cloud": "demo",
+        "openstack_connect": CONNECT,
+        **more,
+    }
     return site_with(OpenStackSettings(**given), tmp_path)
 
 

@@ -30,7 +30,7 @@ PIECES = st.lists(
     st.builds(Piece, STREAMS, st.just(0), st.binary(min_size=1, max_size=9))
     | st.builds(encode_cut, STREAMS, st.just(0), st.just(7), st.just(2)),
     max_size=30,
-)  # fmt: skip
+)
 
 
 def write_parts(own: Path, pieces: list[Piece], bounds: list[int]) -> None:
@@ -48,9 +48,13 @@ def write_parts(own: Path, pieces: list[Piece], bounds: list[int]) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PIECES, st.lists(st.integers(1, 30), max_size=3), st.integers(0, 60), st.integers(0, 60))
 def test_windows_are_what_one_pass_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: list[Piece], bounds: list[int],
-    start: int, size: int,
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pieces: list[Piece],
+    bounds: list[int],
+    start: int,
+    size: int,
+) -> None:
     monkeypatch.setattr("weft.plugins.log_stores.files.reader._MARK_BYTES", 40)
     for old in tmp_path.iterdir():
         old.unlink()

@@ -47,9 +47,12 @@ def test_pages_follow_each_other_and_then_only_what_is_new_comes(server: Any) ->
     first = read(server, prefix="S2/")
     assert [one.key for one in first.items] == ["S2/c.zip", "S2/b +.zip"]  # by date
     assert first.items[0].fields == {
-        "path": "S2/c.zip", "store": "l1c", "bytes": 7, "etag": "e03",
+        "path": "S2/c.zip",
+        "store": "l1c",
+        "bytes": 7,
+        "etag": "e03",
         "modified": "2027-04-03T10:00:00Z",
-    }  # fmt: skip
+    }
     assert (first.more, first.cursor["after"]) == (True, "lab/S2/c.zip")
 
     server.body = page(("lab/S2/d.zip", "04"))
@@ -96,11 +99,15 @@ def test_only_names_that_match_are_items_and_versions_by_their_tags(server: Any)
 @pytest.mark.parametrize(
     "body",
     [
-        "", "{}", f"{HEAD}<Error><Code>X</Code></Error>", page(("a", "99")),
-        page(("a", "01")).replace("<Size>7</Size>", ""), page(("a", "01"))[:-9],
+        "",
+        "{}",
+        f"{HEAD}<Error><Code>X</Code></Error>",
+        page(("a", "99")),
+        page(("a", "01")).replace("<Size>7</Size>", ""),
+        page(("a", "01"))[:-9],
         page(("a", "01")).replace(HEAD, '<!DOCTYPE x [<!ENTITY a "b">]>'),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_list_is_refused(server: Any, body: str) -> None:  # noqa: ANN401 (of this test)
     server.body = body
     with pytest.raises(SourceFailed, match="no list of objects"):

@@ -48,9 +48,14 @@ def stored(
     is_secret = credentials == "secret"
     body = KEYS.seal(value, ROW) if is_secret and value else None
     return StoredFileStore(
-        "s3://bucket/pre", "https://s3.example.org", None, access, credentials,
-        ROW if is_secret else None, body,
-    )  # fmt: skip
+        "s3://bucket/pre",
+        "https://s3.example.org",
+        None,
+        access,
+        credentials,
+        ROW if is_secret else None,
+        body,
+    )
 
 
 class Stores:
@@ -94,9 +99,15 @@ async def test_parts_are_signed_as_objects_are() -> None:
     base, credentials = "https://s3.example.org/bucket", Credentials("AK", "SK", "TOKEN/+=")
 
     ours = presigned(
-        "GET", base, "pre/a b/ü%.txt", {}, region="us-east-1", credentials=credentials, at=at,
+        "GET",
+        base,
+        "pre/a b/ü%.txt",
+        {},
+        region="us-east-1",
+        credentials=credentials,
+        at=at,
         valid_s=3600,
-    )  # fmt: skip
+    )
 
     assert parse_qs(urlsplit(ours).query) == theirs
     store = replace(stored(), access="read")

@@ -118,9 +118,12 @@ async def test_a_pilot_that_was_submitted_twice_begins_once(
     folder = next((site.logs / "shared").glob("pilots-*"))
     name = f"weft-{site.tag}-{one.name}"
     again = cluster.run(
-        "sbatch", "--parsable", f"--job-name={name}", "--output=/dev/null",
+        "sbatch",
+        "--parsable",
+        f"--job-name={name}",
+        "--output=/dev/null",
         f"{folder}/{one.name}/pilot",
-    )  # fmt: skip
+    )
     while len(await provider.list()) > 1:
         pass
     (left,) = await provider.list()

@@ -20,9 +20,12 @@ from weft.wire.log_format import RECORD, RECORD_MAGIC, STDOUT, encode_piece, seg
 from weft.worker.spawner.reports import Segments
 
 LIMITS = SpoolLimits(
-    attempt_bytes_max=1 << 20, worker_bytes_max=1 << 20, tenant_bytes_max=1 << 20,
-    free_bytes_min=0, keep_s=None,
-)  # fmt: skip
+    attempt_bytes_max=1 << 20,
+    worker_bytes_max=1 << 20,
+    tenant_bytes_max=1 << 20,
+    free_bytes_min=0,
+    keep_s=None,
+)
 PLACE = "0" * 32
 OWN = "attempts/b1/0/1.1"
 
@@ -33,19 +36,33 @@ def spool_at(path: Path, **limits: int) -> FileSpool:
 
 def log_of(batch_id: int, job_id: int, at: tuple[int, int] | None = None) -> AttemptLog:
     return AttemptLog(
-        batch_id, job_id, 1, ended=True, location=None if at is None else segment_location(*at),
-        stdout_bytes=5, stderr_bytes=0, truncated=False, state="success",
+        batch_id,
+        job_id,
+        1,
+        ended=True,
+        location=None if at is None else segment_location(*at),
+        stdout_bytes=5,
+        stderr_bytes=0,
+        truncated=False,
+        state="success",
         directory=LogDirectory(PLACE, "far", "/far"),
-    )  # fmt: skip
+    )
 
 
 @cases(
     "path",
     [
-        "../x", "segments/../../x", "/etc/passwd", "attempts/b1/0/1.1/x", "place", "attempts/b1",
-        "attempts/b1/gone", "attempts/b1/7/1.1", "attempts/b1/0/1.1\n",
+        "../x",
+        "segments/../../x",
+        "/etc/passwd",
+        "attempts/b1/0/1.1/x",
+        "place",
+        "attempts/b1",
+        "attempts/b1/gone",
+        "attempts/b1/7/1.1",
+        "attempts/b1/0/1.1\n",
     ],
-)  # fmt: skip
+)
 def test_spool_keeps_files_of_output_only(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="no file of output"):
         spool_at(tmp_path).write(PLACE, path, 0, b"x")

@@ -136,14 +136,18 @@ class Reader:
 async def test_rows_are_items(archive: Archive) -> None:
     await archive.execute("INSERT INTO scene VALUES (7, 'T1', 12.5, '2026-04-13T10:13:47Z')")
     reader = Reader(
-        archive, "SELECT id AS key, tile, cloud, published FROM scene WHERE tile = :tile;",
+        archive,
+        "SELECT id AS key, tile, cloud, published FROM scene WHERE tile = :tile;",
         values={"tile": "T1"},
-    )  # fmt: skip
+    )
     (item,) = (await reader.read()).items
     assert item.key == "7"
     assert item.fields == {
-        "key": "7", "tile": "T1", "cloud": 12.5, "published": "2026-04-13T10:13:47+00:00",
-    }  # fmt: skip
+        "key": "7",
+        "tile": "T1",
+        "cloud": 12.5,
+        "published": "2026-04-13T10:13:47+00:00",
+    }
     reader.options["values"] = {"tile": "'; DROP TABLE scene --"}
     assert (await reader.read()).items == []
     reader.options["query"] = "SELECT tile FROM scene"
@@ -160,9 +164,11 @@ async def test_cursor_leaves_no_row_out(archive: Archive) -> None:
         "INSERT INTO scene VALUES (99, 'T', 0, NULL), (98, 'T', 0, now() + interval '1 year')"
     )
     reader = Reader(
-        archive, "SELECT id AS key, published FROM scene", items_max=3,
+        archive,
+        "SELECT id AS key, published FROM scene",
+        items_max=3,
         cursor={"field": "published", "first": "2026-04-13T09:00:00Z", "overlap": "2m"},
-    )  # fmt: skip
+    )
     found = await reader.keys()
     assert sorted(found, key=int) == [*map(str, [*range(1, 41), 98])]
     assert len(set(found)) == len(found)
@@ -178,9 +184,11 @@ async def test_numbers_and_dates_are_cursors(archive: Archive) -> None:
         "FROM generate_series(1, 5) n"
     )
     by_number = Reader(
-        archive, "SELECT id AS key FROM scene WHERE id > :cursor", items_max=2,
+        archive,
+        "SELECT id AS key FROM scene WHERE id > :cursor",
+        items_max=2,
         cursor={"field": "key", "first": "2"},
-    )  # fmt: skip
+    )
     assert await by_number.keys() == ["3", "4", "5"]
     assert await by_number.keys() == []
     by_day = Reader(
@@ -262,11 +270,19 @@ async def test_what_a_query_may_not_do(archive: Archive) -> None:
         }.items()
     }
     for part, one in zip(
-        ('query, line 2: column "tille"', "query, line 1: syntax error", "more than 8 rows",
-         "does not exist", "transaction read-write mode", "cursor: column q.publisched",
-         "query, line 1: operator does not exist", "invalid input syntax"),
-        said.values(), strict=True,
-    ):  # fmt: skip
+        (
+            'query, line 2: column "tille"',
+            "query, line 1: syntax error",
+            "more than 8 rows",
+            "does not exist",
+            "transaction read-write mode",
+            "cursor: column q.publisched",
+            "query, line 1: operator does not exist",
+            "invalid input syntax",
+        ),
+        said.values(),
+        strict=True,
+    ):
         assert part in one
     assert len(await archive.fetch("SELECT FROM scene")) == 9
 
@@ -321,10 +337,17 @@ async def hostile(*answers: bytes) -> AsyncIterator[str]:
 SASL = b"R" + (10).to_bytes(4, "big") + b"SCRAM-SHA-256\0\0"
 
 
-@pytest.mark.parametrize(("answers", "why"), [
-    ((SASL, b"R" + (11).to_bytes(4, "big") + b"garbage"), "cannot be read (InternalClientError)"),
-    ((b"E" + bytes(1 << 17),), "connection was closed"),
-], ids=["garbage", "large"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        (
+            (SASL, b"R" + (11).to_bytes(4, "big") + b"garbage"),
+            "cannot be read (InternalClientError)",
+        ),
+        ((b"E" + bytes(1 << 17),), "connection was closed"),
+    ],
+    ids=["garbage", "large"],
+)
 async def test_answers_that_nobody_can_read_are_failures(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[bytes, ...], why: str
 ) -> None:
@@ -346,7 +369,7 @@ async def test_answers_that_nobody_can_read_are_failures(
         (lambda url: url.replace("//postgres:", "//ann:"), "password authentication failed"),
         (lambda url: url.replace("sslmode=disable", "sslmode=allow"), "the address: sslmode"),
     ],
-)  # fmt: skip
+)
 async def test_databases_that_are_not_asked(archive: Archive, change: Any, why: str) -> None:  # noqa: ANN401
     reader = Reader(archive, "SELECT 1 AS key")
     login = archive.login.partition(":")
@@ -430,9 +453,12 @@ class TestStatements(SinkSuite):
         body = json.dumps({"tile": "'); DROP TABLE got --", "n": "3", "tags": ["a", {"b": None}]})
         text = "INSERT INTO product VALUES (:delivery, :tile, :n, :message)"
         message = SinkMessage(
-            1, "default", "018f0000-0000-7000-8000-000000000001", body.encode(),
+            1,
+            "default",
+            "018f0000-0000-7000-8000-000000000001",
+            body.encode(),
             {"statement": text},
-        )  # fmt: skip
+        )
         answered = await sink.send(self.document(), message)
         again = await sink.send(self.document(), message)
         await sink.close()
@@ -479,9 +505,14 @@ class TestStatements(SinkSuite):
         await self.archive.execute("CREATE ROLE nobody_else")
         try:
             for text in (
-                got, set_.format("role", "nobody_else"), got,
-                set_.format("search_path", "nowhere"), got, "CREATE TEMP TABLE got ()", got,
-            ):  # fmt: skip
+                got,
+                set_.format("role", "nobody_else"),
+                got,
+                set_.format("search_path", "nowhere"),
+                got,
+                "CREATE TEMP TABLE got ()",
+                got,
+            ):
                 answered = await sink.send(self.document(), self.message({"statement": text}))
                 assert answered.delivered, answered
         finally:

@@ -69,9 +69,13 @@ hosts = fixture_of(lambda: sshd_hosts(2), "module")
 
 def settings_at(root: Path, **others: str) -> SshSettings:
     return SshSettings(
-        ssh_hosts_file=root / "hosts.toml", ssh_identity=root / "identity", ssh_connect=CONNECT,
-        ssh_directory=DIRECTORY, ssh_answer_s=20, **others,
-    )  # fmt: skip
+        ssh_hosts_file=root / "hosts.toml",
+        ssh_identity=root / "identity",
+        ssh_connect=CONNECT,
+        ssh_directory=DIRECTORY,
+        ssh_answer_s=20,
+        **others,
+    )
 
 
 @pytest.fixture
@@ -131,17 +135,24 @@ async def test_a_worker_outlives_the_connection_and_its_token_is_its_own(
 
 @pytest.mark.parametrize("moment", ["sent", "answered"])
 async def test_a_driver_killed_around_a_call_leaves_one_machine(
-    moment: str, provider: SshProvider, site: ProviderSite, program: Path,
+    moment: str,
+    provider: SshProvider,
+    site: ProviderSite,
+    program: Path,
     hosts: Sequence[SshdHost],
-) -> None:  # fmt: skip
+) -> None:
     """The next one calls again, and finds it; nobody who noted nothing leaves it for ever."""
     one = machine_for(program)
     words = [str(site.logs), site.tag, str(program), moment]
     plain = msgspec.structs.replace(one, credential=None)
     done = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", _DIES, *words], input=msgspec.json.encode(plain),
-        env={**os.environ, "PYTHONPATH": "tests"}, timeout=60, check=False,
-    )  # fmt: skip
+        subprocess.run,
+        [sys.executable, "-c", _DIES, *words],
+        input=msgspec.json.encode(plain),
+        env={**os.environ, "PYTHONPATH": "tests"},
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == -signal.SIGKILL
     made = await asyncio.gather(*(provider.create(one) for _ in range(2)))
     assert len({found.provider_id for found in made}) == 1
@@ -225,11 +236,16 @@ async def test_no_process_is_ended_that_is_not_proved_to_be_the_worker(
     one = machine_for(program, hosts="node0")
     made = await provider.create(one)
     pid = made.provider_id.partition(":")[2].partition("-")[0]
-    stranger = hosts[0].shell(
-        "variable=$(tr '\\0' '\\n' </proc/$1/environ | grep ^WEFT_MACHINE=); kill -9 $1; "
-        'export "$variable"; sleep 1000 >/dev/null 2>&1 & '
-        'sed -i "s/\\[$1,/[$!,/" /srv/weft/*/*/process; echo $!', pid,
-    ).strip()  # fmt: skip
+    stranger = (
+        hosts[0]
+        .shell(
+            "variable=$(tr '\\0' '\\n' </proc/$1/environ | grep ^WEFT_MACHINE=); kill -9 $1; "
+            'export "$variable"; sleep 1000 >/dev/null 2>&1 & '
+            'sed -i "s/\\[$1,/[$!,/" /srv/weft/*/*/process; echo $!',
+            pid,
+        )
+        .strip()
+    )
     await provider.delete(one.name)
 
     assert hosts[0].shell("cat /proc/$1/comm", stranger) == "sleep\n"

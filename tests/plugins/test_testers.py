@@ -102,7 +102,7 @@ def answering(server: socket.socket, data: bytes) -> Thread:
     ("greeting", "passed"),
     [(b"SSH-2.0-OpenSSH\r\n", True), (b"220 mail\r\n", False), (b"", False)],
 )
-def test_ssh_wants_its_greeting(server: socket.socket, greeting: bytes, passed: bool) -> None:  # noqa: FBT001
+def test_ssh_wants_its_greeting(server: socket.socket, greeting: bytes, passed: bool) -> None:
     thread = answering(server, greeting)
     found = look("ssh", host=HERE, port=port_of(server))
     thread.join()
@@ -111,7 +111,7 @@ def test_ssh_wants_its_greeting(server: socket.socket, greeting: bytes, passed: 
 
 
 @cases(("status", "passed"), [(200, True), (302, True), (404, False), (503, False)])
-async def test_http_looks_at_the_status(status: int, passed: bool) -> None:  # noqa: FBT001
+async def test_http_looks_at_the_status(status: int, passed: bool) -> None:
     moved = receiver.answering(status, headers="location: http://10.0.0.1/\r\n")
     async with receiver.receiving(moved) as server:
         found = await asyncio.to_thread(look, "http", url=server.url)
@@ -138,8 +138,12 @@ def test_path_looks_only_where_it_may(tmp_path: Path) -> None:
     missing = look("path", site=site, path=str(inside / "missing"))
     assert missing.message.endswith("No such file or directory")
     hidden = [
-        str(outside), str(inside / "link"), f"{inside}/../secret", f"{inside}/../nothing", "there",
-    ]  # fmt: skip
+        str(outside),
+        str(inside / "link"),
+        f"{inside}/../secret",
+        f"{inside}/../nothing",
+        "there",
+    ]
     for path in hidden:
         assert "tester_paths" in look("path", site=site, path=path).message
 
@@ -162,9 +166,15 @@ def test_quota_asks_for_room(tmp_path: Path) -> None:
 
 @cases(
     "given",
-    [{"bytes": "much"}, {"bytes": "-1"}, {"files": "-1"}, {"files": "9" * 900}, {"files": "٣"},
-     {"size": "1"}],
-)  # fmt: skip
+    [
+        {"bytes": "much"},
+        {"bytes": "-1"},
+        {"files": "-1"},
+        {"files": "9" * 900},
+        {"files": "٣"},
+        {"size": "1"},
+    ],
+)
 def test_quota_refuses_wrong_amounts(tmp_path: Path, given: dict[str, str]) -> None:
     site = port.TesterSite(parse_allowed_hosts(""), timeout_s=5, paths=(str(tmp_path),))
     found = look("quota", site=site, path=str(tmp_path), **given)
@@ -175,10 +185,12 @@ def test_quota_refuses_wrong_amounts(tmp_path: Path, given: dict[str, str]) -> N
 
 @pytest.mark.parametrize(
     ("script", "said"),
-    [("kill -TERM $$", "it: killed by SIGTERM"),
-     ("echo no licence; kill -KILL $$", "it: no licence, killed by SIGKILL"),
-     ("exit 9", "it: exit code 9")],
-)  # fmt: skip
+    [
+        ("kill -TERM $$", "it: killed by SIGTERM"),
+        ("echo no licence; kill -KILL $$", "it: no licence, killed by SIGKILL"),
+        ("exit 9", "it: exit code 9"),
+    ],
+)
 def test_command_that_says_nothing_tells_how_it_ended(
     tmp_path: Path, script: str, said: str
 ) -> None:
@@ -197,9 +209,10 @@ def test_command_runs_what_the_operator_named(tmp_path: Path) -> None:
     for code in (0, 3):
         (tmp_path / f"ends-{code}").symlink_to(program)
     site = port.TesterSite(
-        parse_allowed_hosts(""), timeout_s=5,
+        parse_allowed_hosts(""),
+        timeout_s=5,
         commands={"good": str(tmp_path / "ends-0"), "bad": str(tmp_path / "ends-3")},
-    )  # fmt: skip
+    )
 
     assert look("command", site=site, name="good") == conditions.Tested(True, "good: 0 licences")  # noqa: FBT003
     assert look("command", site=site, name="bad") == conditions.Tested(False, "bad: 0 licences")  # noqa: FBT003

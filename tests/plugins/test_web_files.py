@@ -101,10 +101,15 @@ async def test_other_answers_are_told(
 @cases(
     "to",
     [
-        "169.254.169.254/latest/meta-data", "[::ffff:169.254.169.254]/x", "2852039166/x",
-        "[fd00:ec2::254]/x", "127.0.0.2/x", "0/x", "[no-address",
+        "169.254.169.254/latest/meta-data",
+        "[::ffff:169.254.169.254]/x",
+        "2852039166/x",
+        "[fd00:ec2::254]/x",
+        "127.0.0.2/x",
+        "0/x",
+        "[no-address",
     ],
-)  # fmt: skip
+)
 async def test_no_redirection_leads_to_what_only_the_host_may_ask(to: str) -> None:
     async with serving(lambda _: said("302 Found", b"", f"Location: http://{to}")) as url:
         with pytest.raises(FileRefused):

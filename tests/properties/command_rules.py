@@ -84,9 +84,11 @@ class CommandRules(Rules):
         assert self.run(extended) == job.extended_ms
 
     @rule(
-        owner=st.sampled_from(WORKERS), answers=st.booleans(), choice=st.integers(0, 9),
+        owner=st.sampled_from(WORKERS),
+        answers=st.booleans(),
+        choice=st.integers(0, 9),
         kind=st.sampled_from(["", "_signal", "_message", "_extend"]),
-    )  # fmt: skip
+    )
     def hear(self, owner: int, choice: int, kind: str, *, answers: bool) -> None:
         """Let a worker start something and ask for commands, perhaps after one more for a job that
         it has; with `answers` it also says what came of them.
@@ -155,9 +157,11 @@ class CommandRules(Rules):
         assert is_new == (model.hidden != hidden)
         model.hidden = hidden
         for with_hidden in (False, True):
-            found = self.run(self.world.api.list_batches(
-                self.world.caller, before=None, limit=1000, name=None, hidden=with_hidden
-            ))  # fmt: skip
+            found = self.run(
+                self.world.api.list_batches(
+                    self.world.caller, before=None, limit=1000, name=None, hidden=with_hidden
+                )
+            )
             assert {one["id"] for one in found} == {
                 batch
                 for batch, one in zip(self.ids, self.models, strict=True)

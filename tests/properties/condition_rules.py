@@ -56,9 +56,10 @@ class ConditionRules(RecoveryRules):
 
     @precondition(lambda self: self.held)
     @rule(
-        owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1),
+        owner=st.sampled_from(WORKERS),
+        choices=st.lists(st.integers(0, 9), min_size=1),
         ask=st.sampled_from(ASKS),
-    )  # fmt: skip
+    )
     def block(self, owner: int, choices: list[int], ask: int) -> None:
         """End some attempts that ask to wait for something."""
         some = self._some(owner, choices)
@@ -136,14 +137,18 @@ class ConditionRules(RecoveryRules):
             pass
 
     def _unblock(
-        self, ask: int, act: Callable[[dict[str, Any]], Coroutine[Any, Any, int]], *,
+        self,
+        ask: int,
+        act: Callable[[dict[str, Any]], Coroutine[Any, Any, int]],
+        *,
         ends: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Let jobs of a condition go, as many as `act` says, and the same ones in the model."""
         found = [
-            one for one in self.run(conditions(self.world))
+            one
+            for one in self.run(conditions(self.world))
             if one["parameters"] == _ask(ask).parameters
-        ]  # fmt: skip
+        ]
         expected = {
             (self.ids[which], job.number)
             for which, model in enumerate(self.models)

@@ -57,9 +57,17 @@ Result = TypeVar("Result")
 
 
 class Machine(
-    PriorityRules, ConditionRules, ResubmitRules, StopRules, KeepRules, MoreRules, LedgerRules,
-    CommandRules, MonitorRules, SetRules,
-):  # fmt: skip
+    PriorityRules,
+    ConditionRules,
+    ResubmitRules,
+    StopRules,
+    KeepRules,
+    MoreRules,
+    LedgerRules,
+    CommandRules,
+    MonitorRules,
+    SetRules,
+):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -106,9 +114,11 @@ class Machine(
     def register(self, number: int, *, again: int = 0) -> Worker:
         name = f"w{number}"
         made = self.world.worker(
-            name, incarnation=f"{self.world.pool}-{name}-{again}", gone=True,
+            name,
+            incarnation=f"{self.world.pool}-{name}-{again}",
+            gone=True,
             region=REGIONS[number],
-        )  # fmt: skip
+        )
         return self.run(made)
 
     @rule(data=st.data())
@@ -150,12 +160,19 @@ class Machine(
             parents[number - first + 1] = [*at.values()]
             groups.append(-one["group"])
         rows = job_rows(
-            len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
-            always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
-            sets=sets_of(jobs, first), shapes=shapes_of(self.world.pool),
-            shape_index=[j.shape for j in jobs], shares=dict.fromkeys(loose[SHARE], SHARE),
-            on_end=loose[Need.END], on_start=loose[Need.START],
-        )  # fmt: skip
+            len(drawn),
+            parents=parents,
+            group=groups,
+            priority=[j.priority for j in jobs],
+            always_run=[j.always_run for j in jobs],
+            max_attempts=[j.max_attempts for j in jobs],
+            sets=sets_of(jobs, first),
+            shapes=shapes_of(self.world.pool),
+            shape_index=[j.shape for j in jobs],
+            shares=dict.fromkeys(loose[SHARE], SHARE),
+            on_end=loose[Need.END],
+            on_start=loose[Need.START],
+        )
         for job in jobs:
             fields = {
                 **({"gates": gates} if (gates := self.gates_of(job)) else {}),
@@ -289,10 +306,12 @@ class Machine(
 
     @precondition(lambda self: self.held)
     @rule(
-        owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1),
-        ends=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10), ran=st.booleans(),
+        owner=st.sampled_from(WORKERS),
+        choices=st.lists(st.integers(0, 9), min_size=1),
+        ends=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10),
+        ran=st.booleans(),
         limit=st.integers(0, 6),
-    )  # fmt: skip
+    )
     def complete(
         self, owner: int, choices: list[int], ends: list[End], *, ran: bool, limit: int
     ) -> None:
@@ -303,10 +322,15 @@ class Machine(
         reports, told = [], []
         for (which, one), end in zip(some, ends, strict=False):
             started = ran or self.models[which].jobs[one.job_id].started
-            reports.append(end_report(
-                one, end.reason, start_age_us=AN_HOUR_US if started else None,
-                exit_code=end.exit_code, signal=end.signal,
-            ))  # fmt: skip
+            reports.append(
+                end_report(
+                    one,
+                    end.reason,
+                    start_age_us=AN_HOUR_US if started else None,
+                    exit_code=end.exit_code,
+                    signal=end.signal,
+                )
+            )
             told.append((which, one, end, started))
         # One of them twice: it counts once.
         worker, claimed = self.workers[owner], None

@@ -78,11 +78,14 @@ def groups_of(failures_max: Mapping[int, int]) -> list[NewGroup]:
     parents = [*enumerate(TREE, 1), *((one, 0) for one in SETS)]
     return [
         NewGroup(
-            group_id=n, parent_id=parent, name=f"g{n}", is_set=n in SETS,
+            group_id=n,
+            parent_id=parent,
+            name=f"g{n}",
+            is_set=n in SETS,
             cancel_after_n_failures=failures_max.get(n),
         )
         for n, parent in parents
-    ]  # fmt: skip
+    ]
 
 
 def sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:
@@ -107,14 +110,21 @@ def cut_rows(rows: JobRows, place: int) -> list[JobRows]:
             if start < edge[0] <= stop
         ]
         part = job_rows(
-            stop - start, first_job=start + 1, group=rows.group_id[start:stop],
-            priority=rows.priority[start:stop], always_run=rows.always_run[start:stop],
-            max_attempts=rows.max_attempts[start:stop], shapes=rows.shapes,
+            stop - start,
+            first_job=start + 1,
+            group=rows.group_id[start:stop],
+            priority=rows.priority[start:stop],
+            always_run=rows.always_run[start:stop],
+            max_attempts=rows.max_attempts[start:stop],
+            shapes=rows.shapes,
             shape_index=rows.shape_index[start:stop],
-        )  # fmt: skip
+        )
         part.retry_on = rows.retry_on[start:stop]
-        rare = [one for one in zip(rows.rare_job, rows.rare_fields, strict=True)
-                if start < one[0] <= stop]  # fmt: skip
+        rare = [
+            one
+            for one in zip(rows.rare_job, rows.rare_fields, strict=True)
+            if start < one[0] <= stop
+        ]
         part.rare_job, part.rare_fields = [r[0] for r in rare], [r[1] for r in rare]
         part.combo_index = rows.combo_index[start:stop]
         part.combo_number, part.combo_set = rows.combo_number, rows.combo_set

@@ -47,8 +47,11 @@ def shapes_of(pool: str) -> list[Shape]:
     """Return the shapes of jobs by their lane, then all of those that ask for more."""
     region, queue = (("region", "eu"),), (("pool", pool), ("queue", QUEUE))
     lanes = [Shape(), Shape(words=region), Shape(words=queue), Shape(words=(*queue, *region))]
-    more = [Shape(memory_mib=memory, words=((ASK, str(limit_class(one))),))
-            for memory in MEMORY_MIB for one in LIMITS_S]  # fmt: skip
+    more = [
+        Shape(memory_mib=memory, words=((ASK, str(limit_class(one))),))
+        for memory in MEMORY_MIB
+        for one in LIMITS_S
+    ]
     return [*lanes, *more]
 
 
@@ -113,9 +116,12 @@ class GateRules(Rules):
     def save_queue(self, limit: int) -> None:
         """Make the queue with this limit."""
         queue = Queue(
-            name=QUEUE, priority=1, pools=(self.world.pool,), max_running=limit,
+            name=QUEUE,
+            priority=1,
+            pools=(self.world.pool,),
+            max_running=limit,
             state="closed" if self.models[0].is_closed else "enabled",
-        )  # fmt: skip
+        )
         self.run(self.world.api.save_queues(self.world.caller, [queue]))
         self.note_limit("queue", limit)
 

@@ -10,17 +10,28 @@ from weft.core import errors
 
 BATCHES = (0, 1)
 SETS = (4, 5)
-WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "success", "failed",
-          "error", "cancelled")  # fmt: skip
+WORDS = (
+    "pending",
+    "ready",
+    "queued",
+    "creating",
+    "running",
+    "blocked",
+    "success",
+    "failed",
+    "error",
+    "cancelled",
+)
 
 
 class HoldRules(Rules):
     """Hold and release anything, and sweep to the end or not."""
 
     @rule(
-        which=st.sampled_from(BATCHES), group=st.sampled_from([0, 1, 2, 3, *SETS]),
+        which=st.sampled_from(BATCHES),
+        group=st.sampled_from([0, 1, 2, 3, *SETS]),
         held=st.booleans(),
-    )  # fmt: skip
+    )
     def hold_group(self, which: int, group: int, *, held: bool) -> None:
         model, api = self.models[which], self.world.api
         change = api.hold_group if held else api.release_group

@@ -74,9 +74,10 @@ class JobGateRules(GateRules):
             self.note_limit("key", min(keys))
 
     @rule(
-        which=st.sampled_from(BATCHES), queued=st.booleans(),
+        which=st.sampled_from(BATCHES),
+        queued=st.booleans(),
         choices=st.lists(st.integers(0, 20), min_size=1, max_size=6),
-    )  # fmt: skip
+    )
     def move_jobs(self, which: int, choices: list[int], *, queued: bool) -> None:
         known = [*self.models[which].jobs.values()]
         chosen = {job.number: job for job in (known[choice % len(known)] for choice in choices)}
@@ -87,10 +88,13 @@ class JobGateRules(GateRules):
         ]
         n_moved = self.run(
             self.world.api.move_jobs(
-                self.world.caller, self.ids[which], sorted(chosen),
-                queue=QUEUE if queued else "default", pool=self.world.pool,
+                self.world.caller,
+                self.ids[which],
+                sorted(chosen),
+                queue=QUEUE if queued else "default",
+                pool=self.world.pool,
             )
-        )  # fmt: skip
+        )
         assert n_moved == len(moved)
         for job in moved:
             job.lane ^= QUEUED
@@ -143,8 +147,11 @@ class JobGateRules(GateRules):
         """
         if not cost:
             return False
-        keys = (f"t{self.world.caller.tenant_id}/{QUEUE}",
-                f"t{self.world.caller.tenant_id}/{KEY}", f"s/{self.licence_name}")  # fmt: skip
+        keys = (
+            f"t{self.world.caller.tenant_id}/{QUEUE}",
+            f"t{self.world.caller.tenant_id}/{KEY}",
+            f"s/{self.licence_name}",
+        )
         taken = self.run(self.world.admin.fetchval(_TAKEN, _KINDS[kind], *keys))
         kept = any(
             COSTS[kind](model.jobs[number]) > 1

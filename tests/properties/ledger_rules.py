@@ -5,8 +5,18 @@ from hypothesis.stateful import invariant, rule
 from properties.jobs_model import S
 from properties.rules import Rules
 
-NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
-         "errored", "cancelled")  # fmt: skip
+NAMES = (
+    "pending",
+    "ready",
+    "queued",
+    "creating",
+    "running",
+    "blocked",
+    "succeeded",
+    "failed",
+    "errored",
+    "cancelled",
+)
 CPU_M = 1000
 """Of each job."""
 _RUNS = """
@@ -39,8 +49,9 @@ class LedgerRules(Rules):
         """And each is told."""
         rows = self.run(self.world.admin.fetch(_COMPLETIONS, self.ids))
         for batch, model in zip(self.ids, self.models, strict=True):
-            found = {row["group_id"]: row["n_completions"] for row in rows
-                     if row["batch_id"] == batch}  # fmt: skip
+            found = {
+                row["group_id"]: row["n_completions"] for row in rows if row["batch_id"] == batch
+            }
             assert found == model.n_completions
         assert all(row["n_events"] == row["n_completions"] for row in rows)
 

@@ -60,10 +60,14 @@ class MoneyRules(HoldRules):
 def _admitted(model: Batch) -> int:
     """Let all start that wait for nothing but a limit which is near; return how many."""
     waiting = [
-        j for j in model.jobs.values()
-        if j.state == R and not model.is_cancelled(j) and not model.is_held(j)
-        and not j.is_late and j.admitted <= j.attempt
-    ]  # fmt: skip
+        j
+        for j in model.jobs.values()
+        if j.state == R
+        and not model.is_cancelled(j)
+        and not model.is_held(j)
+        and not j.is_late
+        and j.admitted <= j.attempt
+    ]
     for job in waiting:
         job.admitted = job.attempt + 1
     return len(waiting)

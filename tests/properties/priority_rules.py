@@ -24,9 +24,12 @@ class PriorityRules(Rules):
         known = [*model.jobs.values()]
         job = known[choice % len(known)]
         edit = self.world.api.edit_job(
-            self.world.caller, self.ids[which], job.number, patch={"priority": priority},
+            self.world.caller,
+            self.ids[which],
+            job.number,
+            patch={"priority": priority},
             limits=LIMITS,
-        )  # fmt: skip
+        )
         if job.state >= S and job.priority != priority:
             with pytest.raises(errors.JobEnded):
                 self.run(edit)
@@ -38,9 +41,10 @@ class PriorityRules(Rules):
             operation.own.add(job.number)
 
     @rule(
-        which=st.sampled_from(BATCHES), group=st.sampled_from([0, 1, 2, 3, *SETS]),
+        which=st.sampled_from(BATCHES),
+        group=st.sampled_from([0, 1, 2, 3, *SETS]),
         priority=PRIORITIES,
-    )  # fmt: skip
+    )
     def prioritize_group(self, which: int, group: int, priority: int) -> None:
         model = self.models[which]
         number = self.run(

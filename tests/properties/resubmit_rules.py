@@ -54,18 +54,29 @@ def _copied(old: Batch, numbers: list[int]) -> list[Job]:
     for number, job in ((number, old.jobs[number]) for number in numbers):
         fresh = {name: getattr(job, name) for name in _KEPT}
         parents = {new_number[one] for one in job.parents if one in new_number}
-        jobs.append(Job(
-            number=new_number[number], parents=parents, sets={*job.sets},
-            on_end={new_number[one] for one in job.on_end if one in new_number},
-            on_start={new_number[one] for one in job.on_start if one in new_number},
-            of_share={new_number[one] for one in job.of_share if one in new_number},
-            first_memory_mib=job.memory_mib, **fresh,
-        ))  # fmt: skip
+        jobs.append(
+            Job(
+                number=new_number[number],
+                parents=parents,
+                sets={*job.sets},
+                on_end={new_number[one] for one in job.on_end if one in new_number},
+                on_start={new_number[one] for one in job.on_start if one in new_number},
+                of_share={new_number[one] for one in job.of_share if one in new_number},
+                first_memory_mib=job.memory_mib,
+                **fresh,
+            )
+        )
     return jobs
 
 
 _KEPT = (
-    "group", "always_run", "priority", "max_attempts", "retry_on", "has_rules", "waits",
+    "group",
+    "always_run",
+    "priority",
+    "max_attempts",
+    "retry_on",
+    "has_rules",
+    "waits",
     "asks_more",
-)  # fmt: skip
+)
 """What a copy has of a job as it is."""

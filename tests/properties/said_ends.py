@@ -13,10 +13,14 @@ LIMITS_S = (60, 120, 200)
 """How long they may run, by how often that was too short."""
 MORE = [
     {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [*MEMORY_MIB]},
-    {"after": 1, "reasons": [int(Reason.TIMEOUT)], "word": ASK,
-     "values": [limit_class(one) for one in LIMITS_S],
-     "limits_ms": [one * 1000 for one in LIMITS_S]},
-]  # fmt: skip
+    {
+        "after": 1,
+        "reasons": [int(Reason.TIMEOUT)],
+        "word": ASK,
+        "values": [limit_class(one) for one in LIMITS_S],
+        "limits_ms": [one * 1000 for one in LIMITS_S],
+    },
+]
 """How they ask for it."""
 
 
@@ -31,10 +35,14 @@ class End(NamedTuple):
 
 
 ENDS = (
-    *[End()] * 4, *[End(Reason.EXIT, code) for code in (1, 3, 3, 66, 75)],
-    *[End(Reason.SIGNAL, signal=number) for number in (10, 11)], End(Reason.OOM),
-    End(Reason.TIMEOUT), End(Reason.PREEMPTED), End(Reason.CANCELLED),
-)  # fmt: skip
+    *[End()] * 4,
+    *[End(Reason.EXIT, code) for code in (1, 3, 3, 66, 75)],
+    *[End(Reason.SIGNAL, signal=number) for number in (10, 11)],
+    End(Reason.OOM),
+    End(Reason.TIMEOUT),
+    End(Reason.PREEMPTED),
+    End(Reason.CANCELLED),
+)
 """What they say in a test, some of it more often."""
 FAILS, WAITS, TOO_LONG = End(Reason.EXIT, 1), End(Reason.EXIT, 75), End(Reason.TIMEOUT)
 

@@ -58,12 +58,17 @@ class Bustle:
         groups = [-chance.choice([0, 1, 2, 3]) for _ in range(n_jobs)]
         lanes = [chance.choice([0, 0, 0, 1, 2, 3, 3]) for _ in range(n_jobs)]
         return job_rows(
-            n_jobs, shapes=[*SHAPES, NARROW], shape_index=lanes, parents=parents, group=groups,
+            n_jobs,
+            shapes=[*SHAPES, NARROW],
+            shape_index=lanes,
+            parents=parents,
+            group=groups,
             always_run=sometimes,
-            priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)], max_attempts=3,
+            priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)],
+            max_attempts=3,
             retry_on=[Reason.EXIT],
             sets={job: chance.choice([(-4,), (-5,), (-4, -5)]) for job in range(3, n_jobs, 3)},
-        )  # fmt: skip
+        )
 
     async def submit(self, batch: int) -> None:
         """Add updates while others work."""

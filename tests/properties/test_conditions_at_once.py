@@ -38,8 +38,13 @@ _SIGNALS = """
     SELECT (SELECT count(*) FROM weft.job_change WHERE batch_id = $1 AND subtype = 'signal')
         + (SELECT count(*) FROM weft.job_command WHERE batch_id = $1)
 """
-SWEEPS = ("release_conditions", "fail_conditions", "sweep_cancelled", "settle_children",
-          "pass_gates")  # fmt: skip
+SWEEPS = (
+    "release_conditions",
+    "fail_conditions",
+    "sweep_cancelled",
+    "settle_children",
+    "pass_gates",
+)
 
 
 class Crowd:
@@ -148,8 +153,12 @@ class Crowd:
                     )
                 await connection.execute(
                     "SELECT weft.record_tests($1, $2, $3, $4, $5)",
-                    epoch, [one], [passed], [""], at,
-                )  # fmt: skip
+                    epoch,
+                    [one],
+                    [passed],
+                    [""],
+                    at,
+                )
             await connection.execute("SELECT weft.release_blocked($1, 5, $2)", epoch, at)
             await asyncio.sleep(0)
 
@@ -199,11 +208,14 @@ class Crowd:
         """Do all of it at once."""
         chance = self.chance
         rows = job_rows(
-            N_JOBS, max_attempts=2, retry_on=[Reason.EXIT],
-            parents={j: chance.sample(range(1, j), k=chance.randrange(2))
-                     for j in range(2, N_JOBS + 1)},
+            N_JOBS,
+            max_attempts=2,
+            retry_on=[Reason.EXIT],
+            parents={
+                j: chance.sample(range(1, j), k=chance.randrange(2)) for j in range(2, N_JOBS + 1)
+            },
             group=[-chance.choice([0, 0, 1, 2]) for _ in range(N_JOBS)],
-        )  # fmt: skip
+        )
         self.batch = await self.world.submit(rows, groups=GROUPS, max_running=40)
         calls: list[Coroutine[Any, Any, None]] = [self.work(f"w{number}") for number in range(3)]
         calls += [self.sweep(function) for function in SWEEPS]

@@ -105,13 +105,18 @@ class Crowd:
         tenant, user = self.world.caller.tenant_id, self.world.caller.user_id
         shapes = [*shapes_of(self.world.pool)[:4], Shape(cpu_m=LARGE_CPU_M)]
         rows = job_rows(
-            N_JOBS, shapes=shapes, max_attempts=3, retry_on=[Reason.EXIT],
+            N_JOBS,
+            shapes=shapes,
+            max_attempts=3,
+            retry_on=[Reason.EXIT],
             shape_index=[chance.choice([0, 0, 1, 2, 3, 4]) for _ in range(N_JOBS)],
-            parents={j: chance.sample(range(1, j), k=min(j - 1, chance.randrange(3)))
-                     for j in range(1, N_JOBS + 1)},
+            parents={
+                j: chance.sample(range(1, j), k=min(j - 1, chance.randrange(3)))
+                for j in range(1, N_JOBS + 1)
+            },
             group=[-chance.choice([0, 1, 2, 3]) for _ in range(N_JOBS)],
             priority=[chance.choice([0, 0, 5]) for _ in range(N_JOBS)],
-        )  # fmt: skip
+        )
         for job in range(1, N_JOBS + 1):
             cpu_m = shapes[rows.shape_index[job - 1]].cpu_m
             wanted = Counter({f"cores_user t{tenant}/{user}": cpu_m})
@@ -216,16 +221,21 @@ class Crowd:
         """Move jobs between the queues, while the limits of one change."""
         for turn in range(20):
             queue = Queue(
-                name="narrow", priority=1, pools=(self.world.pool,),
+                name="narrow",
+                priority=1,
+                pools=(self.world.pool,),
                 max_running=self.chance.choice([1, 3, None]),
                 max_running_per_user=self.chance.choice([2, None]),
-            )  # fmt: skip
+            )
             await self.world.api.save_queues(self.world.caller, [queue])
             jobs = sorted(self.chance.sample(range(1, N_JOBS + 1), 15))
             await self.world.api.move_jobs(
-                self.world.caller, self.batch, jobs,
-                queue=("narrow", "default")[turn % 2], pool=self.world.pool,
-            )  # fmt: skip
+                self.world.caller,
+                self.batch,
+                jobs,
+                queue=("narrow", "default")[turn % 2],
+                pool=self.world.pool,
+            )
 
     async def cordon(self, number: int) -> None:
         api, caller, name = self.world.api, self.world.caller, f"w{number}"

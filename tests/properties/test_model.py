@@ -29,20 +29,51 @@ def rules(*names: str, n: int = 1) -> dict[str, int]:
 
 WORK = rules("complete", n=6) | rules("claim", "start", n=4) | rules("fill_update", "sleep", n=2)
 LIVES = rules(
-    "report_again", "steal", "beat", "lose", "add_members", "cancel_jobs",
-    "cancel_group", "sweep", "fold", "delete_batch", "remove", "operate", "finish_drain",
-    "prioritize_job", "prioritize_group", "go_on_with_priorities",
-) | rules("commit_update", "end_what_ran", n=4)  # fmt: skip
+    "report_again",
+    "steal",
+    "beat",
+    "lose",
+    "add_members",
+    "cancel_jobs",
+    "cancel_group",
+    "sweep",
+    "fold",
+    "delete_batch",
+    "remove",
+    "operate",
+    "finish_drain",
+    "prioritize_job",
+    "prioritize_group",
+    "go_on_with_priorities",
+) | rules("commit_update", "end_what_ran", n=4)
 WAITS = rules(
-    "hold_group", "hold_jobs", "park", "limit", "limit_queue", "set_licence", "open_gates",
-    "pass_gates", "settle_gates", "move_jobs", "keep", "claim_kept", "lose", "cancel_group",
-    "close_queue", "delete_queue",
-) | rules("fail_all", n=3)  # fmt: skip
+    "hold_group",
+    "hold_jobs",
+    "park",
+    "limit",
+    "limit_queue",
+    "set_licence",
+    "open_gates",
+    "pass_gates",
+    "settle_gates",
+    "move_jobs",
+    "keep",
+    "claim_kept",
+    "lose",
+    "cancel_group",
+    "close_queue",
+    "delete_queue",
+) | rules("fail_all", n=3)
 STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt", "limit_project", "admit")
 RECOVERY = rules(
-    "release_blocked", "release_condition", "fail_condition", "unblock_job", "cancel_group",
-    "cancel_jobs", "resubmit",
-) | rules("block", "test_condition", "retry", "fail_all", n=3)  # fmt: skip
+    "release_blocked",
+    "release_condition",
+    "fail_condition",
+    "unblock_job",
+    "cancel_group",
+    "cancel_jobs",
+    "resubmit",
+) | rules("block", "test_condition", "retry", "fail_all", n=3)
 MONITORED = (
     rules("lose", "release_blocked", "cancel_group", "cancel_jobs", "sweep")
     | rules("look_at_limits", "beat", "beat_in_part", "report_again", "retry", n=3)
@@ -119,16 +150,20 @@ def machine(database: dict[str, str], request: pytest.FixtureRequest) -> Iterato
     [(Mixed, 3), *(pytest.param(*one, marks=pytest.mark.heavy) for one in MACHINES.items())],
     indirect=["machine"],
     ids=["Mixed", *(one.__name__ for one in MACHINES)],
-)  # fmt: skip
+)
 def test_core_does_what_its_model_does(machine: type[Machine], examples: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=EXAMPLES or examples, stateful_step_count=STEPS,
-            deadline=None, derandomize=not EXAMPLES, database=None, print_blob=False,
+            max_examples=EXAMPLES or examples,
+            stateful_step_count=STEPS,
+            deadline=None,
+            derandomize=not EXAMPLES,
+            database=None,
+            print_blob=False,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink) if EXAMPLES else (Phase.generate,),
         ),
-    )  # fmt: skip
+    )
     if not EXAMPLES and machine.__base__ is not Mixed:
         assert machine.rule_weights.keys() - machine.counts.keys() == set()

@@ -213,16 +213,14 @@ class Offers(RuleBasedStateMachine):
 
     def hold_batch(self, *, held: bool) -> None:
         api = self.world.api
-        self.run((api.hold_group if held else api.release_group)(
-            self.world.caller, self.batch, 0
-        ))  # fmt: skip
+        self.run((api.hold_group if held else api.release_group)(self.world.caller, self.batch, 0))
         self.is_held = held
 
     def hold_job(self, number: int, *, held: bool) -> None:
         api, job = self.world.api, self.jobs[number]
-        self.run((api.hold_jobs if held else api.release_jobs)(
-            self.world.caller, self.batch, [number]
-        ))  # fmt: skip
+        self.run(
+            (api.hold_jobs if held else api.release_jobs)(self.world.caller, self.batch, [number])
+        )
         job.is_held = held and job.state not in OVER
 
     def sweep_holds(self) -> None:
@@ -280,9 +278,10 @@ class Offers(RuleBasedStateMachine):
         rows = self.run(
             self.world.admin.fetch(
                 "SELECT job_id, offer_id FROM weft.transport_offer "
-                "WHERE batch_id = $1 AND attempt IS NULL", self.batch,
+                "WHERE batch_id = $1 AND attempt IS NULL",
+                self.batch,
             )
-        )  # fmt: skip
+        )
         found = {row["job_id"]: row["offer_id"] for row in rows}
         waiting = {n: self.jobs[n].offer for n in self.of_state(QUEUED)}
         # That of a job which was cancelled goes in the next round.
@@ -331,9 +330,13 @@ def test_offers_are_as_in_their_model(machine: type[Offers]) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=EXAMPLES or 8, stateful_step_count=STEPS, deadline=None,
-            derandomize=not EXAMPLES, database=None, print_blob=False,
+            max_examples=EXAMPLES or 8,
+            stateful_step_count=STEPS,
+            deadline=None,
+            derandomize=not EXAMPLES,
+            database=None,
+            print_blob=False,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink) if EXAMPLES else (Phase.generate,),
         ),
-    )  # fmt: skip
+    )

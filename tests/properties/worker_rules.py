@@ -69,9 +69,9 @@ class WorkerRules(JobGateRules):
 
     @invariant()
     def workers_are_as_in_the_model(self) -> None:
-        rows = self.run(self.world.api.list_workers(
-            self.world.caller, with_deleted=False, limit=100_000
-        ))  # fmt: skip
+        rows = self.run(
+            self.world.api.list_workers(self.world.caller, with_deleted=False, limit=100_000)
+        )
         found = {row["worker"]: row["state"] for row in rows if row["pool"] == self.world.pool}
         assert found == {f"w{owner}": state for owner, state in self.operated.items()}
 

@@ -22,8 +22,10 @@ def build(source: Path, target: Path, *kinds: str) -> None:
     """Build with the backend that is installed here: needs no index."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", target, *kinds],
-        check=True, capture_output=True, cwd=source,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        cwd=source,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,13 @@ import weft
 
 SUITE = "test.test_concurrent_futures"
 MIXINS = {
-    "ExecutorTest": "executor", "WaitTests": "test_wait", "AsCompletedTests": "test_as_completed",
-    "ExecutorShutdownTest": "test_shutdown", "InitializerMixin": "test_init",
+    "ExecutorTest": "executor",
+    "WaitTests": "test_wait",
+    "AsCompletedTests": "test_as_completed",
+    "ExecutorShutdownTest": "test_shutdown",
+    "InitializerMixin": "test_init",
     "FailingInitializerMixin": "test_init",
-}  # fmt: skip
+}
 
 
 class WeftExecutor(weft.Executor):

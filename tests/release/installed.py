@@ -25,9 +25,13 @@ class Installed:
         """Install with the index that is configured on this machine."""
         done = subprocess.run(
             [self.venv / "bin" / "pip", "install", "--quiet", "--only-binary", ":all:", *words],
-            check=False, capture_output=True, text=True, env=install_environment(),
-            timeout=INSTALL_S, cwd="/",
-        )  # fmt: skip
+            check=False,
+            capture_output=True,
+            text=True,
+            env=install_environment(),
+            timeout=INSTALL_S,
+            cwd="/",
+        )
         if done.returncode != 0 and _OFFLINE.search(done.stderr):
             pytest.skip("pip reaches no index")
         assert done.returncode == 0, done.stderr
@@ -43,8 +47,13 @@ class Installed:
     def _run(self, program: str, *words: str) -> str:
         done = subprocess.run(
             [self.venv / "bin" / program, *words],
-            check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            env=bare_environment(self.home), timeout=COMMAND_S, cwd="/",
-        )  # fmt: skip
+            check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=bare_environment(self.home),
+            timeout=COMMAND_S,
+            cwd="/",
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -32,9 +32,14 @@ class Release:
         """Run `python …` to its end."""
         return subprocess.run(
             [self.python, *words],
-            check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            env=bare_environment(home), timeout=COMMAND_S, cwd="/",
-        )  # fmt: skip
+            check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=bare_environment(home),
+            timeout=COMMAND_S,
+            cwd="/",
+        )
 
     @contextmanager
     def role(self, name: str, home: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -44,8 +49,12 @@ class Release:
         with Path(home, f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 [self.python, "-m", f"weft.run.{name}"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd="/",
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd="/",
+            )
             try:
                 yield process
             finally:
@@ -71,8 +80,10 @@ def install(source: Path, base: Path) -> Release:
     """Build the wheel of these sources and put it into an environment of its own."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
-        check=True, capture_output=True, cwd=source,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        cwd=source,
+    )
     (wheel,) = base.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", base / "venv"], check=True)
     (packages,) = (base / "venv").glob("lib/python*/site-packages")
@@ -86,8 +97,11 @@ def install(source: Path, base: Path) -> Release:
 def _newest_change_in_place() -> str:
     done = subprocess.run(
         ["git", "log", "-1", "--format=%H", "--", *IN_PLACE],
-        check=False, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     return done.stdout.strip() or pytest.skip("this is no clone with a history")
 
 

@@ -18,9 +18,11 @@ pytestmark = pytest.mark.heavy
 VERSIONS = ("3.11", "3.12", "3.13")
 SUITE_S = 900
 DIFFERENT = {
-    "ExecutorShutdownTest.test_interpreter_shutdown", "ExecutorShutdownTest.test_hang_gh83386",
-    "ExecutorShutdownTest.test_cancel_futures", "FailingInitializerMixin.test_initializer",
-}  # fmt: skip
+    "ExecutorShutdownTest.test_interpreter_shutdown",
+    "ExecutorShutdownTest.test_hang_gh83386",
+    "ExecutorShutdownTest.test_cancel_futures",
+    "FailingInitializerMixin.test_initializer",
+}
 """docs/guides/functions.md says why. Whether `test_cancel_futures` passes is a matter of speed."""
 START = """
 import os
@@ -52,9 +54,13 @@ def test_the_suite_of_cpython_passes_but_for_what_differs(installed: Installed) 
     try:
         done = subprocess.run(
             [installed.venv / "bin" / "python", "-m", "cpython_suite"],
-            check=True, capture_output=True, text=True, cwd="/", timeout=SUITE_S,
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            timeout=SUITE_S,
             env={**bare_environment(installed.home), "WEFT_HOME": str(home), "WEFT_SUITE": "1"},
-        )  # fmt: skip
+        )
     finally:
         installed.weft("down", "--home", str(home))
     outcome = json.loads(done.stdout.splitlines()[-1])

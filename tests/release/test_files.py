@@ -17,9 +17,23 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {
-    ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".md",
-    ".service", ".sh", ".bash", ".fish", ".zsh",
-}  # fmt: skip
+    ".py",
+    ".sql",
+    ".conf",
+    ".typed",
+    ".json",
+    ".lark",
+    ".html",
+    ".css",
+    ".js",
+    ".svg",
+    ".md",
+    ".service",
+    ".sh",
+    ".bash",
+    ".fish",
+    ".zsh",
+}
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 
 
@@ -73,7 +87,9 @@ def test_sdist_makes_the_same_wheel(built: Any, tmp_path: Path) -> None:  # noqa
     [source] = tmp_path.iterdir()
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", tmp_path, "-t", "wheel"],
-        check=True, capture_output=True, cwd=source,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        cwd=source,
+    )
     [again] = tmp_path.glob("*.whl")
     assert again.read_bytes() == built.wheel.read_bytes()

@@ -191,8 +191,11 @@ def before() -> Iterator[Release]:
     """Give weft as it was before the link's calls last changed, installed."""
     done = subprocess.run(
         ["git", "log", "-1", "--format=%H~1", "--", *FORMS],
-        check=False, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     commit = done.stdout.strip() or pytest.skip("this is no clone with a history")
     with scratch("weft-before-") as base:
         yield install_previous(base, commit)

@@ -17,9 +17,11 @@ from weft.run.api import Server
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 @pytest.mark.parametrize("is_asked", [False, True])
 def test_server_waits_for_requests_and_not_for_connections(
-    new_loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch, *,
+    new_loop: Callable[[], asyncio.AbstractEventLoop],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
     is_asked: bool,
-) -> None:  # fmt: skip
+) -> None:
     """The least that uvicorn waits is a tenth of a second, at each restart of the api."""
     usual, n_waits = uvicorn.Server.shutdown, 0
 

@@ -81,8 +81,9 @@ def test_a_file_may_have_several_sets_of_each_kind(tmp_path: Path) -> None:
     (found,) = known_transports(file)
 
     assert [(one.tenant, one.name_at("kafka")) for one in found.jobs] == [
-        ("home", "kafka"), ("away", "kafka/away."),
-    ]  # fmt: skip
+        ("home", "kafka"),
+        ("away", "kafka/away."),
+    ]
     assert [one.tenant for one in found.events] == ["home", "away"]
     assert [one.tenant for one in found.submissions] == ["home", "away"]
 

@@ -47,9 +47,14 @@ def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
     ],
 )
 def test_a_machine_that_makes_no_sandboxes_is_a_finding_if_jobs_must_have_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sandbox: Literal["none", "bubblewrap"],
-    user: int, verdict: str, why: str, way_out: str,
-) -> None:  # fmt: skip
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    sandbox: Literal["none", "bubblewrap"],
+    user: int,
+    verdict: str,
+    why: str,
+    way_out: str,
+) -> None:
     monkeypatch.setattr(os, "getresuid", lambda: (user, user, user))
     monkeypatch.setenv("PATH", str(tmp_path))
     findings = examine(Settings(home=tmp_path, sandbox=sandbox))

@@ -129,8 +129,12 @@ async def test_what_others_end_is_nobodys_fault(pool: Pool) -> None:
 async def test_failures_are_answers(pool: Pool) -> None:
     """They cost no process; what is printed is no answer, and nothing secret is there."""
     before = await pool.ask("key", "", int)
-    texts = {"raises": "OSError: out of \\udcff order", "memory": "MemoryError: ",
-             "recursion": "RecursionError: ", "": "no licence"}  # fmt: skip
+    texts = {
+        "raises": "OSError: out of \\udcff order",
+        "memory": "MemoryError: ",
+        "recursion": "RecursionError: ",
+        "": "no licence",
+    }
     for what, text in texts.items():
         with pytest.raises(Failed) as failed:
             await pool.ask("key" if what else "broken", what, int)
@@ -140,7 +144,17 @@ async def test_failures_are_answers(pool: Pool) -> None:
         assert failure.is_loaded is bool(what)
     assert not pool.kind.is_json or await pool.ask("key", "large", int) == 2**70
     assert await pool.ask("key", "limits", list[int]) == [pool.kind.memory_bytes, 0]
-    assert {"MALLOC_ARENA_MAX"} <= {*await pool.ask("key", "environment", list[str])} <= {
-        "LANG", "LC_ALL", "LC_CTYPE", "MALLOC_ARENA_MAX", "PATH", "PYTHONPATH", "TZ",
-    }  # fmt: skip
+    assert (
+        {"MALLOC_ARENA_MAX"}
+        <= {*await pool.ask("key", "environment", list[str])}
+        <= {
+            "LANG",
+            "LC_ALL",
+            "LC_CTYPE",
+            "MALLOC_ARENA_MAX",
+            "PATH",
+            "PYTHONPATH",
+            "TZ",
+        }
+    )
     assert await pool.ask("key", "", int) == before

@@ -68,12 +68,19 @@ def test_worker_with_accounts_offers_no_functions() -> None:
 @cases(
     ("text", "why"),
     [
-        ("ada", "form user=account"), ("=ada", "form"), ("ada=", "form"), ("/ada=ada", "form"),
-        ("acme/=ada", "form"), ("ada=1:x", "uid:gid"), ("ada=-1:2", "uid:gid"),
-        ("ada=4294967295:1", "uid:gid"), ("ada=a,ada=b", "named twice"),
-        ("ada=a,ADA=b", "named twice"), ("acme/ada=a,Acme/ADA=b", "named twice"),
+        ("ada", "form user=account"),
+        ("=ada", "form"),
+        ("ada=", "form"),
+        ("/ada=ada", "form"),
+        ("acme/=ada", "form"),
+        ("ada=1:x", "uid:gid"),
+        ("ada=-1:2", "uid:gid"),
+        ("ada=4294967295:1", "uid:gid"),
+        ("ada=a,ada=b", "named twice"),
+        ("ada=a,ADA=b", "named twice"),
+        ("acme/ada=a,Acme/ADA=b", "named twice"),
     ],
-)  # fmt: skip
+)
 def test_wrong_accounts_are_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         parse_accounts(text)

@@ -44,8 +44,11 @@ class Broken:
 async def asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LookUps]:
     """Give the api's side, with a package of look-ups."""
     (tmp_path / "some_look_ups.py").write_text(CODE)
-    names = {"says": "some_look_ups:Says", "broken": "some_look_ups:Broken",
-             "orbits": "site_look_ups:Orbits"}  # fmt: skip
+    names = {
+        "says": "some_look_ups:Says",
+        "broken": "some_look_ups:Broken",
+        "orbits": "site_look_ups:Orbits",
+    }
     install(tmp_path, monkeypatch, lookups="\n".join(map("=".join, names.items())))
     one = LookUps(Settings())
     yield one
@@ -81,13 +84,19 @@ def question(name: str, what: str, cache_s: float = 0, **more: object) -> Questi
 
 
 async def test_each_question_has_its_own_answer(asks: LookUps) -> None:
-    asked = [question("b", "raise"), question("c", "much"), question("broken", "time"),
-             question("d", "memory")]  # fmt: skip
+    asked = [
+        question("b", "raise"),
+        question("c", "much"),
+        question("broken", "time"),
+        question("d", "memory"),
+    ]
     found = await asks.ask(1, asked)
     assert [found[one].away for one in asked] == [
-        "OSError: out of order", f"the answer has more than {ANSWER_BYTES_MAX >> 10} KiB",
-        "it cannot be loaded: no licence", "it takes too much memory",
-    ]  # fmt: skip
+        "OSError: out of order",
+        f"the answer has more than {ANSWER_BYTES_MAX >> 10} KiB",
+        "it cannot be loaded: no licence",
+        "it takes too much memory",
+    ]
 
 
 async def test_look_up_that_is_away_is_not_asked_again(asks: LookUps, tmp_path: Path) -> None:

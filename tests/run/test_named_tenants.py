@@ -37,8 +37,10 @@ async def test_tenants_of_another_installation_are_told(
 
     of_accounts = [("up.tenant_missing", "run_as_accounts", "local")] if run_as == "user" else []
     assert told == [
-        of_accounts, [("up.tenant_missing", "issuers_file", "local"), *of_accounts], of_accounts,
-    ]  # fmt: skip
+        of_accounts,
+        [("up.tenant_missing", "issuers_file", "local"), *of_accounts],
+        of_accounts,
+    ]
 
 
 TRANSPORTS = """
@@ -72,5 +74,6 @@ async def test_users_whom_nobody_has_added_are_told(
     told = [(one["event"], one["tenant"], one.get("user")) for one in logs]
     assert told == [
         ("up.tenant_missing", "local", None),
-        ("up.user_missing", "default", "bob"), ("up.user_missing", "default", "eve"),
-    ]  # fmt: skip
+        ("up.user_missing", "default", "bob"),
+        ("up.user_missing", "default", "eve"),
+    ]

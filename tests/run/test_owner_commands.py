@@ -15,10 +15,18 @@ CALLS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {name: call for name, call in vars(admin).items() if name.startswith("run_")}
 )
 ARGUMENTS = {
-    "prices": {"cpu": "1"}, "texts": ["burst/small=1"], "login": "grafana", "tenant": "default",
-    "version": 1, "timeout_s": 1, "connections": 1, "valid_from": None, "reason": None,
-    "force": False, "dry_run": False,
-}  # fmt: skip
+    "prices": {"cpu": "1"},
+    "texts": ["burst/small=1"],
+    "login": "grafana",
+    "tenant": "default",
+    "version": 1,
+    "timeout_s": 1,
+    "connections": 1,
+    "valid_from": None,
+    "reason": None,
+    "force": False,
+    "dry_run": False,
+}
 
 
 @pytest.mark.parametrize("variable", ["WEFT_TOKEN", "WEFT_URL"])

@@ -40,9 +40,11 @@ def test_role_leaves_no_core_dump_and_inherits_no_signals(
     """Not even where the limit that it was given is the highest one."""
     ended = subprocess.run(
         [sys.executable, "-c", ROLE.format(hard=hard, soft=soft)],
-        check=False, capture_output=True, text=True,
+        check=False,
+        capture_output=True,
+        text=True,
         env={**os.environ, "WEFT_HOME": str(tmp_path)},
-    )  # fmt: skip
+    )
 
     assert ended.returncode == 77, ended.stderr
 

@@ -30,10 +30,11 @@ class KubernetesCluster:
         tls = ssl.create_default_context(cafile=str(self.directory / "etc/certs/apiserver.crt"))
         kind = "merge-patch+json" if method == "PATCH" else "json"
         request = urllib.request.Request(
-            f"https://127.0.0.1:{PORT}{path}", method=method,
+            f"https://127.0.0.1:{PORT}{path}",
+            method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {token}", "Content-Type": f"application/{kind}"},
-        )  # fmt: skip
+        )
         try:
             with urllib.request.urlopen(request, timeout=30, context=tls) as answer:  # noqa: S310
                 return json.load(answer)

@@ -103,9 +103,13 @@ def limits_at(root: Path) -> ExecutorLimits:
     progress = root / "progress"
     progress.mkdir(exist_ok=True)  # the agent makes it
     return replace(
-        LIMITS, product_files=products, block_files=asks, message_files=messages,
-        progress_files=str(progress), product_bytes_max=3000,
-    )  # fmt: skip
+        LIMITS,
+        product_files=products,
+        block_files=asks,
+        message_files=messages,
+        progress_files=str(progress),
+        product_bytes_max=3000,
+    )
 
 
 def runner_of(
@@ -148,9 +152,10 @@ class OnDiskSuite(RemoteRunnerSuite):
         died = await asyncio.to_thread(
             subprocess.run,
             [sys.executable, "-c", self.dies, str(self.root), self.address, call],
-            input=msgspec.json.encode(one), check=False,
+            input=msgspec.json.encode(one),
+            check=False,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
+        )
         assert died.returncode == -signal.SIGKILL
 
 

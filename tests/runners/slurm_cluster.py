@@ -59,9 +59,13 @@ class SlurmCluster:
     def run(self, *words: str) -> str:
         """Run one of Slurm's commands."""
         return subprocess.run(
-            words, check=True, capture_output=True, text=True, timeout=60,
+            words,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
             env={**os.environ, "SLURM_CONF": str(self.conf)},
-        ).stdout  # fmt: skip
+        ).stdout
 
     def purge(self) -> None:
         """Cancel all jobs."""

@@ -27,11 +27,12 @@ def test_the_spawner_is_the_runner_of_a_worker(tmp_path: Path) -> None:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a package with a runner and an executor that translates for it."""
     install(
-        tmp_path / "site", monkeypatch,
+        tmp_path / "site",
+        monkeypatch,
         runners="directory = runners.directory_engine:open_directory_runner",
         log_stores="elsewhere = runners.test_choice:LogsElsewhere",
         executors="file = runners.test_choice:FileExecutor",
-    )  # fmt: skip
+    )
 
 
 class FileExecutor:

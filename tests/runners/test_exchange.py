@@ -100,9 +100,17 @@ def topics_of(n_refusals: int) -> JobTopics:
     fake = cast("Any", SilentTopics(n_refusals))
     none = cast("Any", None)
     return JobTopics(
-        name="kafka", topics=fake, tenant="default", door="jobweaver", ledger=none,
-        group="workers", limit=1, answer_s=0.05, keep_s=60.0, refusal=lambda _: None,
-    )  # fmt: skip
+        name="kafka",
+        topics=fake,
+        tenant="default",
+        door="jobweaver",
+        ledger=none,
+        group="workers",
+        limit=1,
+        answer_s=0.05,
+        keep_s=60.0,
+        refusal=lambda _: None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -39,13 +39,16 @@ def test_a_worker_has_a_cgroup_of_its_own_in_which_limits_are_on(
     found = [
         cgroup_of(
             Settings(
-                home=home.path, job_limits="always", job_cgroup=str(delegated),
-                job_limits_cpu="quota", job_processes_max=7,
+                home=home.path,
+                job_limits="always",
+                job_cgroup=str(delegated),
+                job_limits_cpu="quota",
+                job_processes_max=7,
             ),
             home,
         )
         for home in homes
-    ]  # fmt: skip
+    ]
     terms = found[0]
     assert terms is not None
     own = Path(terms.directory)
@@ -168,9 +171,13 @@ def test_another_runner_makes_no_cgroups(tmp_path: Path) -> None:
     ],
 )
 def test_doctor_says_whether_limits_are_enforced(
-    delegated: Path, tmp_path: Path, wanted: Literal["never", "auto", "always"],
-    is_there: bool, verdict: str, found: str,  # noqa: FBT001 (a parameter of pytest)
-) -> None:  # fmt: skip
+    delegated: Path,
+    tmp_path: Path,
+    wanted: Literal["never", "auto", "always"],
+    is_there: bool,
+    verdict: str,
+    found: str,
+) -> None:
     where = str(delegated) if is_there else "/nowhere"
     settings = Settings(home=tmp_path / "home", job_limits=wanted, job_cgroup=where)
     (finding,) = [one for one in examine(settings) if one.check == "job limits"]

@@ -48,9 +48,12 @@ class _Watched(Watched, KubernetesEngine):
 
 def engine_of(root: Path, config: str) -> _Watched:
     settings = KubernetesSettings(
-        kubernetes_config=Path(config), kubernetes_image="any", kubernetes_answer_s=1.5,
-        kubernetes_image_s=0.5, kubernetes_log_s=1,
-    )  # fmt: skip
+        kubernetes_config=Path(config),
+        kubernetes_image="any",
+        kubernetes_answer_s=1.5,
+        kubernetes_image_s=0.5,
+        kubernetes_log_s=1,
+    )
     tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
     client = KubernetesClient(access_of(settings), settings)
     return _Watched(client, settings, limits_at(root), tag=tag)
@@ -182,10 +185,16 @@ class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSui
             (engine,) = self.engines
             labels = {"weft/tag": engine._tag, "weft/attempt": one.key.name}  # type: ignore[attr-defined]
             used = [{"name": "job", "usage": {"cpu": "12345n", "memory": "70Mi"}}]
-            self.cluster.ask("POST", METRICS, {
-                "apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics",
-                "metadata": {"name": "of-one", "labels": labels}, "containers": used,
-            })  # fmt: skip
+            self.cluster.ask(
+                "POST",
+                METRICS,
+                {
+                    "apiVersion": "metrics.k8s.io/v1beta1",
+                    "kind": "PodMetrics",
+                    "metadata": {"name": "of-one", "labels": labels},
+                    "containers": used,
+                },
+            )
             await agent.runner.submit([one])
             assert (await agent.end_of(one)).memory_peak_bytes == 70 << 20
 
@@ -195,18 +204,27 @@ class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSui
         name = "pods.metrics.k8s.io"
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         version = {
-            "name": "v1beta1", "served": True, "storage": True,
+            "name": "v1beta1",
+            "served": True,
+            "storage": True,
             "schema": {"openAPIV3Schema": schema},
-        }  # fmt: skip
+        }
         note = {"api-approved.kubernetes.io": "unapproved, for a test"}
-        self.cluster.ask("POST", KINDS, {
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": name, "annotations": note},
-            "spec": {
-                "group": "metrics.k8s.io", "scope": "Namespaced", "versions": [version],
-                "names": {"plural": "pods", "singular": "pod", "kind": "PodMetrics"},
+        self.cluster.ask(
+            "POST",
+            KINDS,
+            {
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": name, "annotations": note},
+                "spec": {
+                    "group": "metrics.k8s.io",
+                    "scope": "Namespaced",
+                    "versions": [version],
+                    "names": {"plural": "pods", "singular": "pod", "kind": "PodMetrics"},
+                },
             },
-        })  # fmt: skip
+        )
         try:
             async with asyncio.timeout(30):
                 while not self.has_metrics():
@@ -262,8 +280,9 @@ class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSui
             told = await agent.until(lambda told: bool(told.withdrawn or told.ended))
             assert [*told.withdrawn, *(end.key for end in told.ended)] == [one.key]
             assert [(end.reason, end.started_ns) for end in told.ended] in (
-                [], [(Reason.PREEMPTED, 0)],
-            )  # fmt: skip
+                [],
+                [(Reason.PREEMPTED, 0)],
+            )
 
         assert not (self.root / "seen").exists()
 

@@ -40,18 +40,23 @@ def at(seconds_ago: float) -> str:
 
 
 def pod(
-    phase: str, state: object = None, *, is_deleted: bool = False, node: str = "n1",
+    phase: str,
+    state: object = None,
+    *,
+    is_deleted: bool = False,
+    node: str = "n1",
     **status: object,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return a pod with one container."""
     meta: dict[str, Any] = {"name": "weft-x-b1-j1-a1", "annotations": {}}
     if is_deleted:
         meta["deletionTimestamp"] = at(5)
     containers = [] if state is None else [{"name": "job", "state": state}]
     return {
-        "metadata": meta, "spec": {"nodeName": node},
+        "metadata": meta,
+        "spec": {"nodeName": node},
         "status": {"phase": phase, "containerStatuses": containers, **status},
-    }  # fmt: skip
+    }
 
 
 def done(code: int, reason: str = "Error", **more: object) -> dict[str, Any]:
@@ -82,17 +87,22 @@ def disrupted(reason: str) -> list[dict[str, str]]:
         (pod("Failed", reason="NodeLost"), (None, None, Reason.LOST)),
         (pod("Failed", reason="OutOfcpu"), (None, None, Reason.SYSTEM)),
         (
-            pod("Failed", {"running": {"startedAt": at(9)}}, is_deleted=True,
-                conditions=disrupted("DeletionByPodGC")),
+            pod(
+                "Failed",
+                {"running": {"startedAt": at(9)}},
+                is_deleted=True,
+                conditions=disrupted("DeletionByPodGC"),
+            ),
             (None, None, Reason.LOST),
         ),
         (
-            pod("Failed", done(143), is_deleted=True,
-                conditions=disrupted("PreemptionByScheduler")),
+            pod(
+                "Failed", done(143), is_deleted=True, conditions=disrupted("PreemptionByScheduler")
+            ),
             (None, None, Reason.PREEMPTED),
         ),
     ],
-)  # fmt: skip
+)
 def test_ends_are_told(found: dict[str, Any], expected: tuple[object, ...]) -> None:
     status = status_of(Seen(found), time.time())
 
@@ -124,8 +134,10 @@ def test_waiting_running_and_never_begun_are_told_apart() -> None:
     never = status_of(Seen(pod("Pending", node="", is_deleted=True)), now)
 
     assert [one.phase for one in (waits, pulls, runs)] == [
-        Phase.QUEUED_REMOTE, Phase.QUEUED_REMOTE, Phase.EXECUTING,
-    ]  # fmt: skip
+        Phase.QUEUED_REMOTE,
+        Phase.QUEUED_REMOTE,
+        Phase.EXECUTING,
+    ]
     assert "Unschedulable: 0/1" in waits.message
     assert "ErrImagePull" in pulls.message
     assert runs.started_s_ago == pytest.approx(10, abs=1.1)

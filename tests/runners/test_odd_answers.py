@@ -359,9 +359,12 @@ def allocation(
     events = [{"Type": "Terminated", "Details": details}] if details is not None else []
     states = {"StartedAt": ago(10), "FinishedAt": ago(4), "Events": events, **task}
     return {
-        "ID": "0123456789ab", "CreateTime": created, "ClientStatus": state, "NodeName": "n1",
+        "ID": "0123456789ab",
+        "CreateTime": created,
+        "ClientStatus": state,
+        "NodeName": "n1",
         "TaskStates": {"job": states},
-    }  # fmt: skip
+    }
 
 
 @cases(
@@ -394,8 +397,10 @@ def test_waiting_and_running_are_told_apart() -> None:
     never = status_of({**JOB, "Status": "dead"}, [], None)
 
     assert [one.phase for one in (waits, begins, runs)] == [
-        Phase.QUEUED_REMOTE, Phase.QUEUED_REMOTE, Phase.EXECUTING,
-    ]  # fmt: skip
+        Phase.QUEUED_REMOTE,
+        Phase.QUEUED_REMOTE,
+        Phase.EXECUTING,
+    ]
     assert runs.started_s_ago == pytest.approx(10, abs=1)
     assert (never.started_s_ago, never.ended_s_ago) == (None, 0.0)
 

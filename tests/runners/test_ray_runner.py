@@ -34,9 +34,12 @@ class _Watched(Watched, RayEngine):
 
 def engine_of(root: Path, address: str, *, resources: str = "") -> _Watched:
     settings = RaySettings(
-        ray_address=address, ray_look_s=0.2, ray_answer_s=1.5, ray_node_s=3,
+        ray_address=address,
+        ray_look_s=0.2,
+        ray_answer_s=1.5,
+        ray_node_s=3,
         ray_resources=resources,
-    )  # fmt: skip
+    )
     tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
     return _Watched(RayClient(settings), settings, limits_at(root), tag=tag)
 
@@ -126,8 +129,10 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             logs = await self.log_store().read_all([log_of(ends[0]), log_of(ends[2])])
 
         assert [(one.exit_code, one.signal) for one in ends] == [
-            (200, None), (None, 11), (0, None),
-        ]  # fmt: skip
+            (200, None),
+            (None, 11),
+            (0, None),
+        ]
         written = [{p.kind: p.data for p in pieces} for pieces in logs]
         assert written[0] == {STDOUT: b"a\377\0b", STDERR: b"oops"}
         assert written[1] == {STDOUT: b"in\nx 'y' b1.j3\n/usr\n"}
@@ -176,9 +181,13 @@ class TestNodes:
 
     @pytest.mark.parametrize("dies", ["side", "head"])
     async def test_what_dies_loses_its_attempts(
-        self, dies: str, gateway: RemoteRunner, cluster: RayCluster, tmp_path: Path,
+        self,
+        dies: str,
+        gateway: RemoteRunner,
+        cluster: RayCluster,
+        tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A node, or the head with all that it knew: nothing of them runs when they are told to
         be lost, and the next attempt runs.
         """

@@ -37,15 +37,24 @@ NOW = time.time()
 
 
 def status(
-    word: str, *, began_ago: float | None = 10.0, ended_ago: float | None = 4.0,
-    node: Node = Node.ANSWERS, limit: str | None = None, node_s: float = 3.0, **said: object,
-) -> Status:  # fmt: skip
+    word: str,
+    *,
+    began_ago: float | None = 10.0,
+    ended_ago: float | None = 4.0,
+    node: Node = Node.ANSWERS,
+    limit: str | None = None,
+    node_s: float = 3.0,
+    **said: object,
+) -> Status:
     """Return the status of a job that ended four seconds ago."""
     job = RayJob(
-        word, submission_id="weft-x-b1-j1-a1", driver_node_id="0123456789abcdef",
+        word,
+        submission_id="weft-x-b1-j1-a1",
+        driver_node_id="0123456789abcdef",
         end_time=None if ended_ago is None else int((NOW - ended_ago) * 1000),
-        metadata={} if limit is None else {LIMIT: limit}, **said,  # type: ignore[arg-type]
-    )  # fmt: skip
+        metadata={} if limit is None else {LIMIT: limit},
+        **said,  # type: ignore[arg-type]
+    )
     return status_of(
         Seen(job, node, None if began_ago is None else NOW - began_ago), NOW, node_s=node_s
     )
@@ -111,8 +120,10 @@ def test_what_ray_cannot_run_is_refused(spec: JobSpec) -> None:
 
 def test_settings_are_checked() -> None:
     assert resources_of(RaySettings(ray_resources="ssd=1, licence=0.5,x")) == {
-        "ssd": 1.0, "licence": 0.5, "x": 1.0,
-    }  # fmt: skip
+        "ssd": 1.0,
+        "licence": 0.5,
+        "x": 1.0,
+    }
     with pytest.raises(WrongRayResources):
         resources_of(RaySettings(ray_resources="ssd=many"))
     with pytest.raises(WrongRayAddress):

@@ -60,9 +60,11 @@ class _Watched(Watched, SlurmEngine):
 
 def engine_of(root: Path, conf: Path | str) -> _Watched:
     settings = SlurmSettings(
-        slurm_conf=Path(conf), slurm_look_s=0.2, slurm_answer_s=10,
+        slurm_conf=Path(conf),
+        slurm_look_s=0.2,
+        slurm_answer_s=10,
         slurm_missing_s=10,
-    )  # fmt: skip
+    )
     commands, files = (
         SlurmCommands(LocalShell(settings), settings),
         SharedFiles(root / "shared" / TAG),
@@ -161,9 +163,10 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
     async def test_job_chooses_what_the_gateway_allows(self) -> None:
         """Its choice wins over the gateway's own options; another one is refused by name."""
         conf = SlurmSettings(
-            slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere",
+            slurm_conf=self.cluster.conf,
+            slurm_options="--partition=nowhere",
             slurm_choices="partition=a*, qos=x",
-        )  # fmt: skip
+        )
         root = self.root / "shared" / TAG
         engine = SlurmEngine(
             SlurmCommands(LocalShell(conf), conf), SharedFiles(root), conf, LIMITS, tag=TAG
@@ -174,8 +177,9 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
             return attempt(number, spec)
 
         some = [
-            asking(1, EngineOptions(partition="all")), asking(2, EngineOptions(account="climate"))
-        ]  # fmt: skip
+            asking(1, EngineOptions(partition="all")),
+            asking(2, EngineOptions(account="climate")),
+        ]
         refused = await engine.submit({one.key.name: one for one in some})
 
         assert [*refused] == [some[1].key.name]

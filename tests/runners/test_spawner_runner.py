@@ -48,9 +48,11 @@ class AwayExecutor(ProcessExecutor):
 
 
 EXECUTORS = {
-    "process": ProcessExecutor(), "licensed": LicensedExecutor(), "staging": StagingExecutor(),
+    "process": ProcessExecutor(),
+    "licensed": LicensedExecutor(),
+    "staging": StagingExecutor(),
     "away": AwayExecutor(),
-}  # fmt: skip
+}
 
 
 class TestSpawnerRunner(RunnerSuite):
@@ -58,9 +60,13 @@ class TestSpawnerRunner(RunnerSuite):
     def _at(self, tmp_path: Path) -> None:
         root = tmp_path
         self.files = SpawnerFiles(
-            root / "s.sock", root / "s.lock", root / "logs", root / "scratch",
-            root / "checkpoints", root / "own.log",
-        )  # fmt: skip
+            root / "s.sock",
+            root / "s.lock",
+            root / "logs",
+            root / "scratch",
+            root / "checkpoints",
+            root / "own.log",
+        )
 
     def runner(self) -> SpawnerRunner:
         return SpawnerRunner(self.files, EXECUTORS, LIMITS, Hello(2000, 1000, sample_ms=100))

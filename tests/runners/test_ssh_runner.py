@@ -55,10 +55,14 @@ class _Watched(Watched, SlurmEngine):
 def settings_of(root: Path, address: str) -> SlurmSettings:
     conf, sshd = (Path(one) for one in address.split())
     return SlurmSettings(
-        slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10, slurm_directory=root / "cluster",
-        slurm_login=f"root@127.0.0.1:{PORT}", slurm_login_identity=sshd / "etc" / "user",
+        slurm_conf=conf,
+        slurm_look_s=0.2,
+        slurm_answer_s=10,
+        slurm_directory=root / "cluster",
+        slurm_login=f"root@127.0.0.1:{PORT}",
+        slurm_login_identity=sshd / "etc" / "user",
         slurm_login_host=(sshd / "etc" / "host.pub").read_text(),
-    )  # fmt: skip
+    )
 
 
 def engine_of(root: Path, address: str) -> _Watched:
@@ -119,9 +123,10 @@ def sshd(cluster: SlurmCluster) -> Iterator[Sshd]:
 
 class TestSlurmLogin(SpeakingSuite, EngineFaultsSuite):
     odd = (
-        asyncssh.SSHClientConnection, "run",
+        asyncssh.SSHClientConnection,
+        "run",
         SimpleNamespace(exit_status=0, stdout="Welcome to the cluster!\n", stderr=""),
-    )  # fmt: skip
+    )
     lost_as = (Reason.LOST, Reason.SYSTEM)
     keeps_start = False  # it was in the folder
     dies = _DIES

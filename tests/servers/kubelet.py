@@ -45,11 +45,14 @@ class Api:
         """Ask; None: there is no such thing, or it is there already."""
         kind = "strategic-merge-patch+json" if method == "PATCH" else "json"
         request = urllib.request.Request(  # noqa: S310 (ours)
-            self._base + path, method=method,
+            self._base + path,
+            method=method,
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self._token}",
-                     "Content-Type": f"application/{kind}"},
-        )  # fmt: skip
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": f"application/{kind}",
+            },
+        )
         try:
             with urllib.request.urlopen(request, timeout=10, context=self._tls) as answer:  # noqa: S310 (ours)
                 return json.load(answer)
@@ -80,10 +83,14 @@ class Running:
         self.is_late = False
         with log.open("wb") as output:
             self.process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env={"PATH": os.environ["PATH"], **own}, cwd=one.get("workingDir", "/tmp"),
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={"PATH": os.environ["PATH"], **own},
+                cwd=one.get("workingDir", "/tmp"),
                 start_new_session=True,
-            )  # fmt: skip
+            )
 
     def message(self) -> str:
         """Return what the container has left."""
@@ -139,13 +146,20 @@ class Kubelet:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
         self._api.ask("POST", "/api/v1/nodes", node)
         room = {"cpu": "64", "memory": "256Gi", "pods": "1000"}
-        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady",
-                 "lastHeartbeatTime": now(), "lastTransitionTime": now()}  # fmt: skip
+        ready = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "KubeletReady",
+            "lastHeartbeatTime": now(),
+            "lastTransitionTime": now(),
+        }
         status = {
-            "capacity": room, "allocatable": room, "conditions": [ready],
+            "capacity": room,
+            "allocatable": room,
+            "conditions": [ready],
             "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
             "daemonEndpoints": {"kubeletEndpoint": {"Port": self._own_port}},
-        }  # fmt: skip
+        }
         self._api.ask("PATCH", f"/api/v1/nodes/{NODE}/status", {"status": status})
         self._beat_at = time.monotonic() + BEAT_S
 
@@ -166,9 +180,13 @@ class Kubelet:
         if code is not None:
             del self._runs[uid]
             exit_code = code if code >= 0 else 128 - code
-            done = {"exitCode": exit_code, "startedAt": run.started, "finishedAt": now(),
-                    "reason": "Completed" if code == 0 else "Error",
-                    "message": run.message()}  # fmt: skip
+            done = {
+                "exitCode": exit_code,
+                "startedAt": run.started,
+                "finishedAt": now(),
+                "reason": "Completed" if code == 0 else "Error",
+                "message": run.message(),
+            }
             reason = "DeadlineExceeded" if run.is_late else None
             self._tell(pod, "Failed" if code else "Succeeded", {"terminated": done}, reason)
             self._ended.add(uid)
@@ -191,8 +209,13 @@ class Kubelet:
                 return
             run = Running(pod, self.logs / pod["metadata"]["name"], secrets)
         except OSError as error:
-            done = {"exitCode": 128, "reason": "StartError", "message": str(error),
-                    "startedAt": "1970-01-01T00:00:00Z", "finishedAt": now()}  # fmt: skip
+            done = {
+                "exitCode": 128,
+                "reason": "StartError",
+                "message": str(error),
+                "startedAt": "1970-01-01T00:00:00Z",
+                "finishedAt": now(),
+            }
             self._tell(pod, "Failed", {"terminated": done})
             return
         self._runs[pod["metadata"]["uid"]] = run
@@ -237,8 +260,14 @@ class Kubelet:
 
     def _tell(self, pod: Doc, phase: str, state: Doc, reason: str | None = None) -> None:
         one = pod["spec"]["containers"][0]
-        container = {"name": one["name"], "image": one["image"], "imageID": "", "ready": False,
-                     "restartCount": 0, "state": state}  # fmt: skip
+        container = {
+            "name": one["name"],
+            "image": one["image"],
+            "imageID": "",
+            "ready": False,
+            "restartCount": 0,
+            "state": state,
+        }
         status = {"phase": phase, "containerStatuses": [container], "reason": reason}
         if "running" in state:
             status["startTime"] = state["running"]["startedAt"]

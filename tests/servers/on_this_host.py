@@ -23,8 +23,11 @@ def start(program: str, directory: Path, port: int, *, within_s: float, **env: s
     """Start what does not run of it. `env`: variables of the script."""
     subprocess.run(
         [script_of(program), "start", str(directory), str(port)],
-        check=True, capture_output=True, timeout=within_s, env={**os.environ, **env},
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        timeout=within_s,
+        env={**os.environ, **env},
+    )
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
         ("environment", "environment WEFT_HOST"),
         ("file", str(tmp_path / "weft.toml")),
         (1, "default"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,16 @@ def test_a_client_finds_what_all_others_find(
 
 @pytest.mark.parametrize(
     "text",
-    ["port = -1", "prot = 1", "url = 1", "port = true", "port = 8765.5", "heartbeat_s = nan",
-     "bunch_bytes_max = true"],
-)  # fmt: skip
+    [
+        "port = -1",
+        "prot = 1",
+        "url = 1",
+        "port = true",
+        "port = 8765.5",
+        "heartbeat_s = nan",
+        "bunch_bytes_max = true",
+    ],
+)
 def test_a_mistake_in_the_file_is_told_to_clients_too(tmp_path: Path, text: str) -> None:
     _write(tmp_path, text)
     with pytest.raises(InvalidSetting) as whole:
@@ -147,9 +154,15 @@ def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -
     assert (wrong.errors, found["port"].where) == (caught.value.errors, "default")
     errors = {error.pointer: error.message for error in caught.value.errors}
     assert set(errors) == {
-        "/heartbeat_s", "/queue", "/port", "/log_level", "/detach_jobs", "/stream_bytes_max",
-        "/host", "/worker_memory_bytes",
-    }  # fmt: skip
+        "/heartbeat_s",
+        "/queue",
+        "/port",
+        "/log_level",
+        "/detach_jobs",
+        "/stream_bytes_max",
+        "/host",
+        "/worker_memory_bytes",
+    }
     assert "not a text: write all of it as one in quotes" in errors["/host"]
     assert 'has no unit: write "8Mi" or "8Gi"' in errors["/worker_memory_bytes"]
     assert "WEFT_PORT" in errors["/port"]

@@ -214,29 +214,43 @@ def test_a_job_for_which_no_place_becomes_free_is_refused() -> None:
 
 traces = st.lists(
     st.builds(
-        job, st.integers(0, 500), st.integers(0, 300), st.integers(1, 8), st.integers(1, 4),
-        st.integers(0, 400), st.sampled_from([-1, 1, 2]),
+        job,
+        st.integers(0, 500),
+        st.integers(0, 300),
+        st.integers(1, 8),
+        st.integers(1, 4),
+        st.integers(0, 400),
+        st.sampled_from([-1, 1, 2]),
     ),
-    min_size=1, max_size=25,
-).map(lambda jobs: sorted(jobs, key=lambda one: one.submit_s))  # fmt: skip
+    min_size=1,
+    max_size=25,
+).map(lambda jobs: sorted(jobs, key=lambda one: one.submit_s))
 pools = st.builds(
     lambda small, kept, more, idle_s: pool(
         small, 8, at_least=kept, at_most=kept + 1 + more, idle_s=idle_s
     ),
-    st.integers(1, 7), st.integers(0, 2), st.integers(0, 2), st.sampled_from([0.0, 30.0, 400.0]),
-)  # fmt: skip
+    st.integers(1, 7),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.sampled_from([0.0, 30.0, 400.0]),
+)
 limits = st.builds(
     QueueLimits,
-    max_running=st.none() | st.integers(1, 5), max_running_per_user=st.none() | st.integers(1, 3),
+    max_running=st.none() | st.integers(1, 5),
+    max_running_per_user=st.none() | st.integers(1, 3),
     max_running_per_application=st.none() | st.integers(1, 3),
-)  # fmt: skip
+)
 options = st.builds(
     Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]), limits=limits
 )
 losses = st.builds(
-    Options, seed=st.integers(0, 9), losses_per_hour=st.sampled_from([1.0, 10.0, 60.0]),
-    losses_max=st.integers(0, 4), spot_losses_max=st.integers(1, 3), limits=limits,
-)  # fmt: skip
+    Options,
+    seed=st.integers(0, 9),
+    losses_per_hour=st.sampled_from([1.0, 10.0, 60.0]),
+    losses_max=st.integers(0, 4),
+    spot_losses_max=st.integers(1, 3),
+    limits=limits,
+)
 
 
 urgent = st.builds(

@@ -8,14 +8,24 @@ from weft.extensions.simulator.model import TraceOutcome
 
 
 def job(
-    submit_s: float, run_s: float, cores: int, user: int = 1, limit_s: float = 0,
+    submit_s: float,
+    run_s: float,
+    cores: int,
+    user: int = 1,
+    limit_s: float = 0,
     application: int = -1,
-) -> TraceJob:  # fmt: skip
+) -> TraceJob:
     """Return a job that takes the cores; `limit_s`: what its user believes, at least `run_s`."""
     return TraceJob(
-        number=1, submit_s=submit_s, run_s=run_s, cpu_m=cores * 1000, memory_mib=1, user=user,
-        limit_s=max(limit_s, run_s), application=application,
-    )  # fmt: skip
+        number=1,
+        submit_s=submit_s,
+        run_s=run_s,
+        cpu_m=cores * 1000,
+        memory_mib=1,
+        user=user,
+        limit_s=max(limit_s, run_s),
+        application=application,
+    )
 
 
 def pool(
@@ -33,9 +43,13 @@ def pool(
         for one in cores
     )
     return Pool(
-        name="p", provider="none", min_workers=at_least, max_workers=at_most, idle_s=idle_s,
+        name="p",
+        provider="none",
+        min_workers=at_least,
+        max_workers=at_most,
+        idle_s=idle_s,
         flavours=flavours,
-    )  # fmt: skip
+    )
 
 
 def waits(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> list[float]:

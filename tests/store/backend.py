@@ -15,7 +15,7 @@ from weft.store import (
     PostgresWorkerStore,
     open_api_store,
     open_driver_store,
-)  # fmt: skip
+)
 from weft.store.database import Database, open_database, prepare_connection
 from weft.store.notices import PostgresNotices
 

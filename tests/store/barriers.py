@@ -11,9 +11,11 @@ from store.world import World
 from weft.ports.store import Caller, Claimed, NewGroup
 
 TREE = [
-    NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, parent_id=0, name="c"), NewGroup(group_id=4, name="pca", is_set=True),
-]  # fmt: skip
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=0, name="c"),
+    NewGroup(group_id=4, name="pca", is_set=True),
+]
 
 
 def numbers(claimed: list[Claimed]) -> list[int]:
@@ -50,8 +52,12 @@ async def parked(world: World, batch: int) -> list[int]:
 
 
 async def licence(
-    world: World, n: int | None, *batches: int, name: str = "", **more: Any  # noqa: ANN401 (columns of a gate)
-) -> int:  # fmt: skip
+    world: World,
+    n: int | None,
+    *batches: int,
+    name: str = "",
+    **more: Any,  # noqa: ANN401 (columns of a gate)
+) -> int:
     """Put empty batches behind a gate that they share, beside those that they have.
 
     A gate with a date rings the driver, as whoever interns one must.
@@ -59,16 +65,20 @@ async def licence(
     gate: int = await world.admin.fetchval(
         "INSERT INTO weft.gate (kind, key, max_places, opens_at) VALUES ('test', $1, $2, $3) "
         "ON CONFLICT (kind, key) DO UPDATE SET key = excluded.key RETURNING gate_id",
-        f"{world.pool}-{name or batches}", n, more.get("opens_at"),
-    )  # fmt: skip
+        f"{world.pool}-{name or batches}",
+        n,
+        more.get("opens_at"),
+    )
     if more.get("opens_at"):
         await world.admin.execute("SELECT weft._ring_gates(ARRAY[$1::int])", gate)
     for batch in batches:
         await world.admin.execute(
             "UPDATE weft.batch SET gated = true, gate_set_id = weft._gate_set_id("
             "(SELECT gate_ids FROM weft.gate_set s WHERE s.gate_set_id = batch.gate_set_id) "
-            "|| $2::int) WHERE batch_id = $1", batch, gate,
-        )  # fmt: skip
+            "|| $2::int) WHERE batch_id = $1",
+            batch,
+            gate,
+        )
     return gate
 
 
@@ -77,8 +87,10 @@ async def limit_empty(world: World, batch: int, n: int) -> None:
     await world.admin.execute(
         "UPDATE weft.batch b SET gated = true, gate_set_id = (weft._intern_gates("
         "b.tenant_id, b.batch_id, ARRAY[jsonb_build_array(jsonb_build_object("
-        "'kind', 'max_running', 'max_places', $2::int))]))[1] WHERE b.batch_id = $1", batch, n,
-    )  # fmt: skip
+        "'kind', 'max_running', 'max_places', $2::int))]))[1] WHERE b.batch_id = $1",
+        batch,
+        n,
+    )
 
 
 async def change_limit(connection: asyncpg.Connection, batch: int, n: int) -> None:
@@ -89,8 +101,9 @@ async def change_limit(connection: asyncpg.Connection, batch: int, n: int) -> No
     await connection.execute(
         "INSERT INTO weft.gate_note (gate_id, n_freed, max_places) "
         "SELECT gate_id, 0, $2 FROM weft.gate WHERE kind = 'max_running' AND batch_id = $1",
-        batch, n,
-    )  # fmt: skip
+        batch,
+        n,
+    )
 
 
 _PLACES = "SELECT job_id FROM weft.place WHERE batch_id = $1 ORDER BY job_id"
@@ -139,6 +152,7 @@ async def quotas_locked(world: World) -> AsyncIterator[None]:
     async with world.transaction() as other:
         await other.execute(
             "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
-            "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
-        )  # fmt: skip
+            "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u",
+            world.caller.tenant_id,
+        )
         yield

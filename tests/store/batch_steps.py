@@ -83,6 +83,7 @@ async def rows_of(world: World, batch: int) -> dict[str, int]:
             "event": "AND kind <> 'batch.deleted' AND kind NOT LIKE 'operation.%'",
         }.get(table, "")
         found[table] = await world.admin.fetchval(
-            f"SELECT count(*) FROM weft.{table} WHERE batch_id = $1 {but}", batch  # noqa: S608 (names of tables)
-        )  # fmt: skip
+            f"SELECT count(*) FROM weft.{table} WHERE batch_id = $1 {but}",  # noqa: S608
+            batch,
+        )
     return {table: n for table, n in found.items() if n}

@@ -46,8 +46,11 @@ async def add_machine(world: World, *, pool_max: int = 2, state: str = "active")
         "price_per_hour, pool_max, state, reason, created_at, changed_at) SELECT pool_id, $2, "
         "'none', 'small', '', 1000, 0, $3, $4, '', clock_timestamp(), clock_timestamp() "
         "FROM weft.pool WHERE name = $1",
-        world.pool, name, pool_max, state,
-    )  # fmt: skip
+        world.pool,
+        name,
+        pool_max,
+        state,
+    )
     return name
 
 
@@ -62,6 +65,7 @@ async def stranger(world: World) -> Caller:
     )
     await world.admin.execute(
         "INSERT INTO weft.queue (tenant_id, pool_id, name) "
-        "SELECT $1, pool_id, 'default' FROM weft.pool WHERE name = 'default'", tenant,
-    )  # fmt: skip
+        "SELECT $1, pool_id, 'default' FROM weft.pool WHERE name = 'default'",
+        tenant,
+    )
     return Caller(tenant, user, "ann")

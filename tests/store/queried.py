@@ -12,11 +12,15 @@ from weft.store.end_columns import end_columns
 
 HOSTILE = "100%_\\\"';--\n$1 {0}"
 LABELS: dict[int, tuple[str | None, dict[str, str] | None]] = {
-    1: ("stage1-a", {"cohort": "scz1"}), 2: ("stage1-b", {"cohort": "scz2", "pca": "1"}),
-    3: ("stage2-a", None), 4: (None, {"cohort": "pca"}),
-    5: ("Ωmega", {"state": "new", "my key": "a b"}), 6: (None, {"note": HOSTILE, HOSTILE: "x"}),
-    7: ("%", {"cohort": ""}), 8: ("pca", None),
-}  # fmt: skip
+    1: ("stage1-a", {"cohort": "scz1"}),
+    2: ("stage1-b", {"cohort": "scz2", "pca": "1"}),
+    3: ("stage2-a", None),
+    4: (None, {"cohort": "pca"}),
+    5: ("Ωmega", {"state": "new", "my key": "a b"}),
+    6: (None, {"note": HOSTILE, HOSTILE: "x"}),
+    7: ("%", {"cohort": ""}),
+    8: ("pca", None),
+}
 N_JOBS = 10
 ALL = set(range(1, N_JOBS + 1))
 
@@ -163,7 +167,7 @@ JOB_TERMS: dict[str, set[int]] = {
     "%_": {6},
     "nobody": set(),
     "user = ada": set(),
-}  # fmt: skip
+}
 
 
 def expected(node: Node, found: Mapping[Node, set[int]], everything: set[int]) -> set[int]:

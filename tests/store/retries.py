@@ -16,14 +16,24 @@ DIAMOND = {2: [1], 3: [1], 4: [2, 3]}
 
 
 async def begin(
-    world: World, batch: int, *jobs: int, query: str | None = None, group: int | None = None,
-    key: str | None = None, cause: str | None = None,
-) -> int:  # fmt: skip
+    world: World,
+    batch: int,
+    *jobs: int,
+    query: str | None = None,
+    group: int | None = None,
+    key: str | None = None,
+    cause: str | None = None,
+) -> int:
     """Ask for a retry; return the operation."""
     return await world.api.retry_jobs(
-        world.caller, batch, Origin(key=key, trace_id=""), job_ids=jobs or None, query=query,
-        within_group=group, cause_id=None if cause is None else int(cause, 16),
-    )  # fmt: skip
+        world.caller,
+        batch,
+        Origin(key=key, trace_id=""),
+        job_ids=jobs or None,
+        query=query,
+        within_group=group,
+        cause_id=None if cause is None else int(cause, 16),
+    )
 
 
 async def finish(world: World, operation_id: int) -> Any:  # noqa: ANN401 (a JSON document)
@@ -96,8 +106,10 @@ async def let_attempts_age(world: World, *batches: int, hours: int = 48) -> None
     await world.admin.execute(
         "UPDATE weft.attempt SET claimed_at = claimed_at - d, started_at = started_at - d, "
         "ended_at = ended_at - d FROM (SELECT $2 * interval '1 h' AS d) x "
-        "WHERE batch_id = ANY ($1) AND ended_at IS NOT NULL", batches, hours,
-    )  # fmt: skip
+        "WHERE batch_id = ANY ($1) AND ended_at IS NOT NULL",
+        batches,
+        hours,
+    )
 
 
 async def wait_of(world: World, batch: int, job: int = 1) -> float:
@@ -105,8 +117,9 @@ async def wait_of(world: World, batch: int, job: int = 1) -> float:
     row = await world.admin.fetchrow(
         "SELECT next_at - blocked_at AS wait FROM weft.blocked_job "
         "WHERE batch_id = $1 AND job_id = $2",
-        batch, job,
-    )  # fmt: skip
+        batch,
+        job,
+    )
     assert row is not None
     wait: timedelta = row["wait"]
     return wait.total_seconds()

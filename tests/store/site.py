@@ -25,10 +25,20 @@ from weft.store.notices import PostgresNotices
 
 WITHIN_S: Final = 20.0
 SWEEPS: Final = (
-    "count_parent_ends", "settle_children", "sweep_cancelled", "sweep_holds", "pass_gates",
-    "sweep_deadlines", "release_blocked", "release_conditions", "fail_conditions", "fold_failures",
-    "seal_trail", "apply_limits", "end_terms",
-)  # fmt: skip
+    "count_parent_ends",
+    "settle_children",
+    "sweep_cancelled",
+    "sweep_holds",
+    "pass_gates",
+    "sweep_deadlines",
+    "release_blocked",
+    "release_conditions",
+    "fail_conditions",
+    "fold_failures",
+    "seal_trail",
+    "apply_limits",
+    "end_terms",
+)
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8
 TREE: Final = tree("a", "a/b", "c")
@@ -70,14 +80,21 @@ class Site:
         return worker.store, worker.id
 
     async def submit(
-        self, jobs: JobRows | int = 1, *, batch: int | None = None,
-        groups: Sequence[NewGroup] = (), **new: Any,  # noqa: ANN401 (fields of NewBatch)
-    ) -> int:  # fmt: skip
+        self,
+        jobs: JobRows | int = 1,
+        *,
+        batch: int | None = None,
+        groups: Sequence[NewGroup] = (),
+        **new: Any,  # noqa: ANN401 (fields of NewBatch)
+    ) -> int:
         """Submit jobs and commit them; return their batch."""
         batch_id, _reserved, _added_at = await self.api.submit(
-            self.caller, NewBatch(**new) if batch is None else batch, groups,
-            job_rows(jobs) if isinstance(jobs, int) else jobs, UNKEYED,
-        )  # fmt: skip
+            self.caller,
+            NewBatch(**new) if batch is None else batch,
+            groups,
+            job_rows(jobs) if isinstance(jobs, int) else jobs,
+            UNKEYED,
+        )
         return batch_id
 
     async def worker(self) -> tuple[WorkerStore, int]:

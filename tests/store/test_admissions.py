@@ -338,8 +338,9 @@ async def test_claim_beside_an_admission_that_is_taken_back(world: World, worker
         await limit(world, 1.5)
         await world.admin.execute(
             "UPDATE weft.admission SET admitted_at = $1 WHERE batch_id = $2",
-            datetime.now(UTC) - timedelta(minutes=1), batch,
-        )  # fmt: skip
+            datetime.now(UTC) - timedelta(minutes=1),
+            batch,
+        )
         epoch = await world.lead()
         (one,) = [x for x in await world.driver.limit_rounds(epoch) if x.tenant == world.pool]
         claimed, _ = await asyncio.gather(

@@ -17,8 +17,9 @@ async def test_template_is_stored_once(world: World) -> None:
         "(SELECT count(*) FROM weft.job_spec WHERE batch_id = $1) AS specs, "
         "(SELECT count(*) FROM weft.job_label WHERE batch_id = $1) AS labels, "
         "(SELECT count(*) FROM weft.job_array WHERE batch_id = $1) AS arrays, "
-        "(SELECT count(*) FROM weft.runnable WHERE batch_id = $1) AS ranges", batch,
-    )  # fmt: skip
+        "(SELECT count(*) FROM weft.runnable WHERE batch_id = $1) AS ranges",
+        batch,
+    )
 
     assert tuple(stored) == (20_000, 1, 0, 1, 1)
 
@@ -26,9 +27,17 @@ async def test_template_is_stored_once(world: World) -> None:
 async def test_arrays_and_ordinary_jobs_stand_side_by_side(world: World) -> None:
     shapes = (Shape(), Shape(cpu_m=2000, memory_mib=100))
     rows = array_rows(
-        None, 3, None, 2, group=[0, 1, 1, 0], priority=[0, 0, 7, 3], max_attempts=[1, 2, 3, 4],
-        always_run=[False, True, False, False], shapes=shapes, shape_index=[0, 1, 0, 1],
-    )  # fmt: skip
+        None,
+        3,
+        None,
+        2,
+        group=[0, 1, 1, 0],
+        priority=[0, 0, 7, 3],
+        max_attempts=[1, 2, 3, 4],
+        always_run=[False, True, False, False],
+        shapes=shapes,
+        shape_index=[0, 1, 0, 1],
+    )
     rows.label_job, rows.label_name, rows.label_attributes = [5], ["own"], [None]
     batch = await world.submit(rows, groups=tree("a"))
     jobs = [await world.job(batch, number) for number in range(1, 8)]
@@ -75,12 +84,17 @@ async def test_array_in_a_bunch_waits_for_jobs_of_before(world: World) -> None:
     await worker.end(three, reason=Reason.EXIT)
     update = await open_update(world, batch, 11)
     rows = array_rows(
-        3, 3, 3, 2,
+        3,
+        3,
+        3,
+        2,
         edges={
-            1: [range(-1, 0), range(-2, -1)], 4: [range(-2, -1)],
-            7: [range(-3, -2), range(1, 2)], 10: [range(-3, -2), range(7, 10)],
+            1: [range(-1, 0), range(-2, -1)],
+            4: [range(-2, -1)],
+            7: [range(-3, -2), range(1, 2)],
+            10: [range(-3, -2), range(7, 10)],
         },
-    )  # fmt: skip
+    )
     rows.edge_parent_n[-2:] = [-1, -3]  # the ends of these are enough
     await world.api.add_jobs(world.caller, batch, update.update_id, rows)
     again = await world.api.add_jobs(world.caller, batch, update.update_id, rows)

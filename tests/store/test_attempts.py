@@ -144,11 +144,15 @@ async def test_phase_of_a_live_attempt_is_recorded_for_its_owner_only(world: Wor
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x10\x00\x00\x00\x00\x01"
 WRONG_NOTES = (
-    Note("a" * 61, "text", b""), Note("a", "text", b"x" * 65537), Note("a\x1b", "text", b""),
-    Note("a", "link", b"javascript:alert(1)"), Note("a", "link", b"https://x\nhttps://y"),
-    Note("a", "picture", b"x" * 24), Note("a", "picture", PNG[:-3] + b"\x02" + PNG[-2:]),
+    Note("a" * 61, "text", b""),
+    Note("a", "text", b"x" * 65537),
+    Note("a\x1b", "text", b""),
+    Note("a", "link", b"javascript:alert(1)"),
+    Note("a", "link", b"https://x\nhttps://y"),
+    Note("a", "picture", b"x" * 24),
+    Note("a", "picture", PNG[:-3] + b"\x02" + PNG[-2:]),
     Note("a", "picture", PNG[:16] + b"\x01" + PNG[17:]),
-)  # fmt: skip
+)
 
 
 async def test_notes_of_a_job_are_few_and_replace_those_of_their_titles(world: World) -> None:
@@ -298,8 +302,10 @@ async def test_only_these_reasons_are_retried(world: World, worker: Worker) -> N
     letters = dict(zip(Reason, await world.states(batch), strict=True))
 
     assert {reason for reason, letter in letters.items() if letter == "r"} == {
-        Reason.OOM, Reason.LOST, Reason.PREEMPTED,
-    }  # fmt: skip
+        Reason.OOM,
+        Reason.LOST,
+        Reason.PREEMPTED,
+    }
     assert letters[Reason.CANCELLED] == "c"
 
 
@@ -397,13 +403,23 @@ async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -
     batch, worker = await world.submit_to_worker(job_rows(2, parents={2: [1]}))
     now = await world.admin.fetchval("SELECT clock_timestamp()")
     await world.call(
-        "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6, budget_memory_mib=10**6,
-        limit_jobs=1, at=now + timedelta(hours=1),
-    )  # fmt: skip
+        "claim_jobs",
+        incarnation_id=worker.id,
+        budget_cpu_m=10**6,
+        budget_memory_mib=10**6,
+        limit_jobs=1,
+        at=now + timedelta(hours=1),
+    )
     claimed = Claimed(
-        batch_id=batch, job_id=1, attempt=1, cpu_m=1, memory_mib=1, storage_mib=0, gpu=0,
+        batch_id=batch,
+        job_id=1,
+        attempt=1,
+        cpu_m=1,
+        memory_mib=1,
+        storage_mib=0,
+        gpu=0,
         chunk_first=1,
-    )  # fmt: skip
+    )
     await worker.end(claimed)
     (child,) = await worker.claim()
 

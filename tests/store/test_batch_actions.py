@@ -27,9 +27,13 @@ NOTHING: Mapping[str, Any] = {"n_changed": 0, "n_idle": 0, "n_skipped": 0, "skip
 
 
 async def begin(
-    world: World, action: str, query: str | None = "", *batches: int, key: str | None = None,
+    world: World,
+    action: str,
+    query: str | None = "",
+    *batches: int,
+    key: str | None = None,
     caller: Caller | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Ask for an action on what a query finds, or on these batches; return the operation."""
     which = {"batches": list(batches)} if batches else {"query": query}
     return await world.api.begin_batch_action(
@@ -98,8 +102,9 @@ async def changes(world: World) -> dict[int, int]:
     """Return how often each batch was held or released."""
     rows = await world.admin.fetch(
         "SELECT batch_id, count(*) AS n FROM weft.group_change WHERE kind IN ('held', 'released') "
-        "AND tenant_id = $1 GROUP BY batch_id", world.caller.tenant_id,
-    )  # fmt: skip
+        "AND tenant_id = $1 GROUP BY batch_id",
+        world.caller.tenant_id,
+    )
     return {row["batch_id"]: row["n"] for row in rows}
 
 
@@ -117,10 +122,14 @@ async def test_killed_anywhere_each_batch_is_changed_once(
     changed = {*mine, shared, last}
     listed = [*changed, complete, seen] if by == "list" else []
     expected = {
-        "hold": {"n_changed": 5, "n_idle": 1, "n_skipped": 1,
-                 "skipped": {"API.PERMISSION_MISSING": 1}},
+        "hold": {
+            "n_changed": 5,
+            "n_idle": 1,
+            "n_skipped": 1,
+            "skipped": {"API.PERMISSION_MISSING": 1},
+        },
         "release": {**NOTHING, "n_changed": 5, "n_idle": 2},
-    }  # fmt: skip
+    }
     n_killed, was_killed, before = 0, True, await changes(world)
     while was_killed:
         was_killed = False
@@ -183,8 +192,12 @@ async def test_what_became_impossible_is_skipped_with_its_reason(world: World) -
     while await step(world, operation, Late(world.driver, 0, is_done=False)):
         pass
     found = await finish(world, operation)
-    assert found == {**NOTHING, "n_changed": 2, "n_skipped": 1,
-                     "skipped": {"API.BATCH_NOT_FOUND": 1}}  # fmt: skip
+    assert found == {
+        **NOTHING,
+        "n_changed": 2,
+        "n_skipped": 1,
+        "skipped": {"API.BATCH_NOT_FOUND": 1},
+    }
 
 
 async def test_rights_are_those_of_the_moment(

@@ -49,9 +49,14 @@ async def stored(world: World, caller: Caller | None = None) -> int:
 
 
 async def wrote(
-    worker: Worker, one: Claimed, stdout: int, stderr: int = 0, *, truncated: bool = False,
+    worker: Worker,
+    one: Claimed,
+    stdout: int,
+    stderr: int = 0,
+    *,
+    truncated: bool = False,
     reason: Reason | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Report the end of an attempt that has written this much."""
     report = msgspec.structs.replace(
         end_report(one, reason), stdout_bytes=stdout, stderr_bytes=stderr, truncated=truncated
@@ -300,7 +305,7 @@ async def test_repeated_request_gives_its_batch_at_the_quota(world: World) -> No
 
 
 @pytest.mark.parametrize("of_tenant", [False, True])
-async def test_batches_made_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:  # noqa: FBT001 (a parameter)
+async def test_batches_made_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:
     """Without jobs, with groups only, with jobs; the first jobs of one that counts come in."""
     bob = await world.user("bob") if of_tenant else world.caller
     empty = await new_batch(world)

@@ -136,14 +136,27 @@ async def test_every_attempt_is_written_down(world: World) -> None:
     (again,) = await listed(world, batch)
 
     assert before == {
-        "delivery_id": one.delivery_id, "delivery": one.name, "batch_id": batch, "group_id": 0,
-        "completion": 1, "url": HOOK, "state": "pending", "n_attempts": 0, "last_status": None,
-        "last_error": None, "created_at": before["created_at"], "tried_at": None,
-        "next_at": before["created_at"], "delivered_at": None, "event": None,
-    }  # fmt: skip
+        "delivery_id": one.delivery_id,
+        "delivery": one.name,
+        "batch_id": batch,
+        "group_id": 0,
+        "completion": 1,
+        "url": HOOK,
+        "state": "pending",
+        "n_attempts": 0,
+        "last_status": None,
+        "last_error": None,
+        "created_at": before["created_at"],
+        "tried_at": None,
+        "next_at": before["created_at"],
+        "delivered_at": None,
+        "event": None,
+    }
     assert (tried["state"], tried["n_attempts"], tried["last_error"]) == (
-        "pending", 1, "no answer",
-    )  # fmt: skip
+        "pending",
+        1,
+        "no answer",
+    )
     assert tried["next_at"] > tried["tried_at"]
     assert later == []
     assert (after["state"], after["n_attempts"], after["last_status"]) == ("delivered", 2, 204)
@@ -173,8 +186,10 @@ async def test_what_was_given_up_is_tried_again_when_somebody_asks(
     given_up = await due(world)
     ask = partial(
         world.api.redeliver_callback,
-        world.caller, batch, UUID(one.name) if by_name else one.delivery_id,
-    )  # fmt: skip
+        world.caller,
+        batch,
+        UUID(one.name) if by_name else one.delivery_id,
+    )
     told = await ask()
     (again,) = await due(world)
     repeated = await ask()
@@ -233,9 +248,12 @@ async def test_next_date_is_that_of_the_soonest(own_world: World) -> None:
     await report(own_world, second.delivery_id, retry_in_s=100.0)
     soonest = await own_world.driver.next_callback(epoch)
     (row,) = await own_world.call(
-        "due_callbacks", epoch=epoch, busy=[], **LIMITS,
+        "due_callbacks",
+        epoch=epoch,
+        busy=[],
+        **LIMITS,
         at=await own_world.admin.fetchval("SELECT clock_timestamp()") + timedelta(seconds=200),
-    )  # fmt: skip
+    )
 
     assert (nothing, now_due) == (None, None)
     assert soonest is not None
@@ -296,9 +314,13 @@ async def fill(world: World, batch: int, **new: Any) -> tuple[int, int]:  # noqa
 async def step(world: World, operation: int, jobs: list[int], upto: int) -> None:
     """Add what a step of the query found."""
     await world.call(
-        "fill_set", epoch=await world.lead(), of_operation_id=operation, job_ids=jobs,
-        looked_upto=upto, sets_max=8,
-    )  # fmt: skip
+        "fill_set",
+        epoch=await world.lead(),
+        of_operation_id=operation,
+        job_ids=jobs,
+        looked_upto=upto,
+        sets_max=8,
+    )
 
 
 @pytest.mark.parametrize("folded", [True, False], ids=["folded before", "folded after"])
@@ -318,8 +340,10 @@ async def test_set_by_query_is_told_of_when_it_is_whole(
     told = await due(world)
     events = await world.admin.fetchval(
         "SELECT count(*) FROM weft.event WHERE batch_id = $1 AND groups = ARRAY[$2::int] "
-        "AND kind = 'group.complete'", batch, group
-    )  # fmt: skip
+        "AND kind = 'group.complete'",
+        batch,
+        group,
+    )
 
     assert hidden == []
     assert [(one.group_id, json.loads(one.body)["n_jobs"]) for one in told] == [

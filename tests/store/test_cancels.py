@@ -80,8 +80,10 @@ async def test_group_is_cancelled_with_all_below(world: World) -> None:
     assert stops == [(batch, 6, 1)]
     document = await world.api.get_group(world.caller, batch, "/a/b")
     assert (document["state"], document["cancelled"], document["complete"]) == (
-        "cancelled", True, True,
-    )  # fmt: skip
+        "cancelled",
+        True,
+        True,
+    )
     whole = await world.api.get_batch(world.caller, batch)
     assert (whole["cancelled"], whole["complete"], whole["n_cancelled"]) == (False, False, 3)
 
@@ -214,8 +216,9 @@ async def test_failures_below_count_in_all_ancestors(world: World, worker: Worke
     ]
     batch = await world.submit(
         job_rows(9, group=[1, 2, 2, 0, 0, 0, 0, 0, 0], max_attempts=2, retry_on=[Reason.SIGNAL]),
-        groups=groups, cancel_after_n_failures=3,
-    )  # fmt: skip
+        groups=groups,
+        cancel_after_n_failures=3,
+    )
     claimed = {one.job_id: one for one in await worker.claim(8)}
     await worker.end(claimed[4], reason=Reason.SIGNAL)
     await worker.end(claimed[5], reason=Reason.CANCELLED)
@@ -280,12 +283,14 @@ async def test_what_had_ended_keeps_its_state_and_takes_no_more_jobs(world: Worl
     await worker.end(running, start_age_us=AN_HOUR_US)
 
     assert before == {
-        "/": "running", "/a": "success", "/a/b": "success", "/c": "success", "ended": "success"
-    }  # fmt: skip
+        "/": "running",
+        "/a": "success",
+        "/a/b": "success",
+        "/c": "success",
+        "ended": "success",
+    }
     assert after == before
-    assert await states_of_groups(world, batch) == {
-        **before, "/": "cancelled", "/c": "cancelled"
-    }  # fmt: skip
+    assert await states_of_groups(world, batch) == {**before, "/": "cancelled", "/c": "cancelled"}
     document = await world.api.get_group(world.caller, batch, "/a/b")
     assert (document["cancelled"], document["complete"]) == (True, True)
     with pytest.raises(errors.BatchCancelled):

@@ -57,9 +57,13 @@ async def test_audit_counts_an_attempt_while_it_surely_ran(world: World) -> None
     await worker.end(ended)
     beyond, lost = [("cpu_m", 2000, 1000)], Reason.LOST
     for *facts, wrong in (
-        (0, lost, 0, 0, []), (20_000, None, 0, 0, []), (0, None, 9, 0, beyond),
-        (0, None, 11, 0, []), (0, None, 35, 29_000, beyond), (0, None, 35, 23_000, []),
-    ):  # fmt: skip
+        (0, lost, 0, 0, []),
+        (20_000, None, 0, 0, []),
+        (0, None, 9, 0, beyond),
+        (0, None, 11, 0, []),
+        (0, None, 35, 29_000, beyond),
+        (0, None, 35, 23_000, []),
+    ):
         found = await world.findings_after(ONE_BESIDE_ANOTHER, batch, worker.id, *facts)
         rows = found.get("workers_stay_within_capacity", [])
         assert [(row["name"], row["amount"], row["amount_max"]) for row in rows] == wrong

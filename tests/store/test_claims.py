@@ -26,11 +26,18 @@ async def test_claim_makes_an_attempt(world: World) -> None:
     chunk = (await worker.store.get_chunks([batch], [1]))[batch, 1]
     assert claimed == [
         Claimed(
-            batch_id=batch, job_id=job, attempt=1, cpu_m=250, memory_mib=64, storage_mib=10, gpu=0,
-            chunk_first=1, chunk=chunk,
+            batch_id=batch,
+            job_id=job,
+            attempt=1,
+            cpu_m=250,
+            memory_mib=64,
+            storage_mib=10,
+            gpu=0,
+            chunk_first=1,
+            chunk=chunk,
         )
         for job in (1, 2)
-    ]  # fmt: skip
+    ]
     assert await world.states(batch) == "RRr"
     assert await world.counts(batch) == {"ready": 1, "running": 2}
 
@@ -268,9 +275,13 @@ async def test_claim_is_never_dated_before_the_commit_of_its_update(world: World
     worker = await world.worker()
     early = await world.admin.fetchval("SELECT clock_timestamp() - interval '1 minute'")
     await world.call(
-        "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6, budget_memory_mib=10**6,
-        limit_jobs=10, at=early,
-    )  # fmt: skip
+        "claim_jobs",
+        incarnation_id=worker.id,
+        budget_cpu_m=10**6,
+        budget_memory_mib=10**6,
+        limit_jobs=10,
+        at=early,
+    )
     committed_at = await world.admin.fetchval(
         "SELECT committed_at FROM weft.batch_update WHERE batch_id = $1", batch
     )
@@ -320,9 +331,13 @@ async def test_claim_leaves_alone_what_another_took_after_its_snapshot(
         await connection.fetchval("SELECT 1")
         first = await fast.claim(2)
         second = await call_on(
-            connection, "claim_jobs", incarnation_id=slow.id, limit_jobs=2,
-            budget_cpu_m=10**9, budget_memory_mib=10**9,
-        )  # fmt: skip
+            connection,
+            "claim_jobs",
+            incarnation_id=slow.id,
+            limit_jobs=2,
+            budget_cpu_m=10**9,
+            budget_memory_mib=10**9,
+        )
 
     assert numbers(first) == [1, 2]
     assert [row["job_id"] for row in second] == [3, 4]

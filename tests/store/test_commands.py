@@ -163,8 +163,9 @@ async def test_message_goes_to_the_attempt_that_runs(world: World) -> None:
 
     assert attempts == [1, 1]
     assert [(one.message, one.signal, one.extra_ms) for one in found] == [
-        ("é", None, 0), ("b", None, 0),
-    ]  # fmt: skip
+        ("é", None, 0),
+        ("b", None, 0),
+    ]
     assert (elsewhere, asks_again) == ([], False)
     assert await history(world, batch) == [
         ("message", "a message of 2 B was delivered"),
@@ -202,8 +203,9 @@ async def test_commands_that_wait_for_a_worker_are_bounded(world: World) -> None
     await world.admin.execute(
         "INSERT INTO weft.job_command (batch_id, job_id, tenant_id, attempt, incarnation_id, "
         "signal, word, actor, at) SELECT batch_id, job_id, tenant_id, attempt, incarnation_id, "
-        "10, 'USR1', 'x', now() FROM weft.job, generate_series(1, 99) WHERE batch_id = $1", batch,
-    )  # fmt: skip
+        "10, 'USR1', 'x', now() FROM weft.job, generate_series(1, 99) WHERE batch_id = $1",
+        batch,
+    )
     with pytest.raises(errors.TooManyCommands, match="too many commands"):
         await world.api.message_job(world.caller, batch, 1, text="x")
     found, _ = await _list(world, worker, one)

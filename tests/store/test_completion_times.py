@@ -23,8 +23,9 @@ async def ends(world: World, batch: int, group: int | str = 0) -> datetime:
     ids = await world.admin.fetch(
         "SELECT j.job_id FROM weft.job j JOIN weft.group_ancestor a ON a.batch_id = j.batch_id "
         "AND a.group_id = j.group_id WHERE j.batch_id = $1 AND a.ancestor_id = $2",
-        batch, (await world.api.get_group(world.caller, batch, group))["group_id"],
-    )  # fmt: skip
+        batch,
+        (await world.api.get_group(world.caller, batch, group))["group_id"],
+    )
     documents = [await world.api.get_job(world.caller, batch, row["job_id"]) for row in ids]
     return max(datetime.fromisoformat(one["ended_at"]) for one in documents)
 
@@ -53,9 +54,11 @@ async def reports_that_travelled(world: World) -> int:
     await world.age("job_group", "created_at", by_s=7200, batch_id=batch)
     for claimed, minutes in ((one, 1), (two, 20), (three, 5)):
         await worker.end(
-            claimed, start_age_us=60 * MINUTE_US, end_age_us=minutes * MINUTE_US,
+            claimed,
+            start_age_us=60 * MINUTE_US,
+            end_age_us=minutes * MINUTE_US,
             reason=Reason.EXIT if minutes == 5 else None,
-        )  # fmt: skip
+        )
     return batch
 
 
@@ -111,9 +114,15 @@ async def growth(world: World) -> int:
 
 
 STORIES: list[Callable[[World], Awaitable[int]]] = [
-    success, reports_that_travelled, lost_and_run_again, lost_and_cancelled,
-    cancelled_while_some_ran, descendants_of_a_failure, below_a_failure_from_the_commit_on, growth,
-]  # fmt: skip
+    success,
+    reports_that_travelled,
+    lost_and_run_again,
+    lost_and_cancelled,
+    cancelled_while_some_ran,
+    descendants_of_a_failure,
+    below_a_failure_from_the_commit_on,
+    growth,
+]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
@@ -130,8 +139,9 @@ async def test_completion_is_the_end_of_the_last_job(
     after = [await completed(world, batch, group) for group in range(count)]
     recorded = await world.admin.fetch(
         "SELECT DISTINCT ON (group_id) completed_at FROM weft.group_completion "
-        "WHERE batch_id = $1 ORDER BY group_id, completion DESC", batch
-    )  # fmt: skip
+        "WHERE batch_id = $1 ORDER BY group_id, completion DESC",
+        batch,
+    )
 
     assert [at for at, _ in before] == expected
     assert after == before

@@ -80,9 +80,15 @@ async def test_audit_looks_at_the_times_of_attempts(own_world: World) -> None:
 
 
 async def submit(
-    world: World, *, token: str | None = None, caller: Caller | None = None, digest: bytes = b"",
-    empty: bool = False, key: str = "k", **unique: Any,  # noqa: ANN401 (fields of Unique)
-) -> tuple[int, bool, Any]:  # fmt: skip
+    world: World,
+    *,
+    token: str | None = None,
+    caller: Caller | None = None,
+    digest: bytes = b"",
+    empty: bool = False,
+    key: str = "k",
+    **unique: Any,  # noqa: ANN401 (fields of Unique)
+) -> tuple[int, bool, Any]:
     """Submit with a key; return the batch, whether it is new, and what became of the key."""
     caller = caller or world.caller
     new = NewBatch(unique=Unique(key=key, **unique))
@@ -298,9 +304,12 @@ async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) ->
     connection, driver = await world.connect("weft_api"), await world.connect()
     async with connection.transaction():
         await call_on(
-            connection, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
+            connection,
+            "commit_update",
+            tenant_id=world.caller.tenant_id,
+            batch_id=batch,
             of_update_id=update.update_id,
-        )  # fmt: skip
+        )
         later = opens_at + timedelta(seconds=1)
         opening = await world.start_waiting(
             call_on(driver, "pass_gates", epoch=await world.lead(), limit_jobs=100, at=later)
@@ -364,8 +373,9 @@ async def test_a_gate_that_another_one_needs_loses_no_place(world: World) -> Non
     async with world.transaction() as connection:
         await connection.execute(
             "SELECT FROM weft.gate g WHERE EXISTS (SELECT FROM weft.place p WHERE "
-            "p.gate_id = g.gate_id AND p.batch_id = $1 AND p.job_id = 3) FOR UPDATE", batch,
-        )  # fmt: skip
+            "p.gate_id = g.gate_id AND p.batch_id = $1 AND p.job_id = 3) FOR UPDATE",
+            batch,
+        )
         await worker.end(third)
     await worker.end(first)
     await visit(world)

@@ -66,8 +66,9 @@ async def test_condition_of_many_batches_is_forgotten_in_bounded_steps(own_world
     named = await own_world.admin.fetchval(
         "SELECT array_agg(k::bigint ORDER BY k::bigint) FROM weft.event e, "
         "jsonb_object_keys(e.detail -> 'batches') k WHERE (e.detail ->> 'condition_id')::bigint "
-        "= $1 AND e.kind = 'condition.closed'", large,
-    )  # fmt: skip
+        "= $1 AND e.kind = 'condition.closed'",
+        large,
+    )
 
     closed = [[(row["condition_id"], row["is_over"]) for row in found] for found, _ in steps]
     assert closed == [[(small, True)], [], [], [(large, True)]]

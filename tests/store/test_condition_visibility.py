@@ -59,8 +59,9 @@ async def waiting(world: World) -> Counter[tuple[int, int]]:
     """Return how many jobs of each batch wait for each condition: batch and condition."""
     rows = await world.admin.fetch(
         "SELECT batch_id, condition_id FROM weft.blocked_job "
-        "WHERE tenant_id = $1 AND condition_id IS NOT NULL", world.caller.tenant_id,
-    )  # fmt: skip
+        "WHERE tenant_id = $1 AND condition_id IS NOT NULL",
+        world.caller.tenant_id,
+    )
     return Counter((row[0], row[1]) for row in rows)
 
 
@@ -73,18 +74,22 @@ async def share_out(world: World, chance: random.Random) -> list[Caller]:
     worker = await world.worker()
     for _ in range(14):
         batch = await world.submit(
-            chance.randint(1, 3), caller=chance.choice(members),
+            chance.randint(1, 3),
+            caller=chance.choice(members),
             billing_project=chance.choice("pqr"),
-        )  # fmt: skip
+        )
         for claimed in await worker.claim():
             ask = Ask("quota", "tcp", {"host": f"h{chance.randrange(N_ASKS)}", "port": "1"})
             await block(worker, claimed, ask=ask)
         if chance.random() < 0.3:
             await world.api.cancel_jobs(world.caller, batch, [1])
     callers = [await leave(world, one) for one in members]
-    batches = [row[0] for row in await world.admin.fetch(
-        "SELECT batch_id FROM weft.batch WHERE tenant_id = $1", world.caller.tenant_id
-    )]  # fmt: skip
+    batches = [
+        row[0]
+        for row in await world.admin.fetch(
+            "SELECT batch_id FROM weft.batch WHERE tenant_id = $1", world.caller.tenant_id
+        )
+    ]
     for one in callers[1:]:
         if chance.random() < 0.5:
             await join(world, one, chance.choice(projects))
@@ -113,9 +118,10 @@ async def test_conditions_are_those_of_batches_that_one_sees(world: World, seed:
             expected[number] += n_jobs if batch in seen else 0
         expected += Counter()  # without those of which none is seen
         began = {
-            row["number"] for row in opened
+            row["number"]
+            for row in opened
             if any([await get(world, one, int(batch)) for batch in row["batches"]])
-        }  # fmt: skip
+        }
 
         assert await listed(world, one) == expected
         assert (await world.api.overview_counts(one))["conditions"] == len(expected)
@@ -138,8 +144,9 @@ async def test_job_that_is_seen_in_several_ways_counts_once(world: World) -> Non
     """Those that are due first are shown."""
     bob, worker = await world.user("bob"), await world.worker()
     project = await project_of(world, "p", bob, world.caller)
-    batches = [await world.submit(2, caller=one, billing_project="p")
-               for one in (bob, world.caller)]  # fmt: skip
+    batches = [
+        await world.submit(2, caller=one, billing_project="p") for one in (bob, world.caller)
+    ]
     for claimed in await worker.claim():
         await block(worker, claimed)
     bob = await leave(world, bob)
@@ -198,15 +205,20 @@ async def test_end_is_told_to_those_whose_jobs_waited(world: World, worker: Work
     heard = {
         name: await told(world, one, start)
         for name, one in {
-            "bob": bob, "cyd": cyd, "dan": stranger, "operator": operator(world)
+            "bob": bob,
+            "cyd": cyd,
+            "dan": stranger,
+            "operator": operator(world),
         }.items()
-    }  # fmt: skip
+    }
 
     both = {"condition.opened": {number}, "condition.closed": {number}}
     assert heard == {
-        "bob": both, "operator": both, "cyd": {**both, "condition.opened": set()},
+        "bob": both,
+        "operator": both,
+        "cyd": {**both, "condition.opened": set()},
         "dan": {kind: set() for kind in both},
-    }  # fmt: skip
+    }
 
 
 async def test_end_is_told_to_nobody_whose_batches_are_removed(world: World) -> None:

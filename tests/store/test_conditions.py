@@ -64,9 +64,13 @@ async def postpone(
     world: World, found: Sequence[int], at: datetime, jobs: int, due_s: float = 0.0
 ) -> int:
     rows = await world.call(
-        "postpone_conditions", epoch=await world.lead(), condition_ids=found, limit_jobs=jobs,
-        due_s=due_s, at=at,
-    )  # fmt: skip
+        "postpone_conditions",
+        epoch=await world.lead(),
+        condition_ids=found,
+        limit_jobs=jobs,
+        due_s=due_s,
+        at=at,
+    )
     return int(rows[0][0])
 
 
@@ -75,9 +79,13 @@ async def record(
 ) -> list[int]:
     """Record the same of several tests; return the conditions at which that is new."""
     rows = await world.call(
-        "record_tests", epoch=await world.lead(), condition_ids=found, at=at,
-        have_passed=[passed] * len(found), messages=[said] * len(found),
-    )  # fmt: skip
+        "record_tests",
+        epoch=await world.lead(),
+        condition_ids=found,
+        at=at,
+        have_passed=[passed] * len(found),
+        messages=[said] * len(found),
+    )
     return [row[0] for row in rows]
 
 
@@ -96,8 +104,9 @@ async def dates(world: World, batch: int) -> Sequence[float]:
     """Return in how many seconds each blocked job is due, in whole seconds."""
     rows = await world.admin.fetch(
         "SELECT extract(epoch FROM next_at - blocked_at)::float8 AS s FROM weft.blocked_job "
-        "WHERE batch_id = $1 ORDER BY job_id", batch,
-    )  # fmt: skip
+        "WHERE batch_id = $1 ORDER BY job_id",
+        batch,
+    )
     return [round(row["s"]) for row in rows]
 
 
@@ -109,8 +118,9 @@ async def test_jobs_that_ask_the_same_share_a_condition(world: World) -> None:
     found = await conditions(world)
 
     assert [(one["condition"], one["n_jobs"]) for one in found] == [
-        ("connection_failed", 3), ("quota", 1)
-    ]  # fmt: skip
+        ("connection_failed", 3),
+        ("quota", 1),
+    ]
     assert found[0]["parameters"] == ASK.parameters
     assert await world.counts(batch) == {"blocked": 4}
     assert await release(world, in_s=1000) == 0  # their dates alone release none
@@ -181,11 +191,14 @@ async def test_tests_are_recorded_together(world: World, worker: Worker) -> None
     assert again == []
     assert sorted(changed) == sorted(found[:2])
     assert passed == found[:1]
-    assert {one["condition_id"]: (one["passed"], one["message"], one["n_jobs"])
-            for one in await conditions(world)} == {
-        found[0]: (True, "really not", 1), found[1]: (False, "really not", 1),
+    assert {
+        one["condition_id"]: (one["passed"], one["message"], one["n_jobs"])
+        for one in await conditions(world)
+    } == {
+        found[0]: (True, "really not", 1),
+        found[1]: (False, "really not", 1),
         **dict.fromkeys(found[2:], (False, "no", 1)),
-    }  # fmt: skip
+    }
 
 
 async def test_jobs_of_several_batches_are_given_up(world: World, worker: Worker) -> None:
@@ -242,8 +255,9 @@ async def test_job_that_comes_back_stops_the_others(world: World, worker: Worker
     (one,) = await conditions(world)
     next_at = await world.admin.fetchval(
         "SELECT next_at FROM weft.blocked_job WHERE batch_id = $1 AND job_id = $2",
-        batch, back.job_id,
-    )  # fmt: skip
+        batch,
+        back.job_id,
+    )
     await look(world, soon(11))
 
     assert (one["n_jobs"], one["n_next"]) == (11, 10)
@@ -354,8 +368,9 @@ async def test_batch_with_jobs_at_a_condition_is_deleted(world: World) -> None:
     await remove(world, await delete(world, batch))
     left = await world.admin.fetchval(
         "SELECT (SELECT count(*) FROM weft.blocked_job WHERE batch_id = $1) + "
-        "(SELECT count(*) FROM weft.block_request WHERE batch_id = $1)", batch,
-    )  # fmt: skip
+        "(SELECT count(*) FROM weft.block_request WHERE batch_id = $1)",
+        batch,
+    )
     (empty,) = await conditions(world)
 
     assert (left, empty["n_jobs"]) == (0, 0)
@@ -392,8 +407,9 @@ async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> Non
     rows = [row for row in told if row["kind"].startswith("condition.")]
 
     assert [(row["kind"], row["batch_id"]) for row in rows] == [
-        ("condition.opened", 0), ("condition.closed", 0)
-    ]  # fmt: skip
+        ("condition.opened", 0),
+        ("condition.closed", 0),
+    ]
     opened, closed = [row["detail"] for row in rows]
     assert (opened["condition_id"], opened["n_jobs"]) == (one["condition_id"], 1)
     assert (opened["since"], opened["parameters"]) == (one["since"], ASK.parameters)
@@ -450,9 +466,15 @@ async def test_tenant_whose_server_is_silent_leaves_half_of_the_tests(
         assert await store.loop_due(epoch, "conditions", busy[:1], limit=4) is not None
         assert await store.loop_due(epoch, "conditions", busy, limit=4) is None
         context = LoopContext(
-            store, epoch, settings, bell, DueDate(), lambda: None, lambda _: None,
+            store,
+            epoch,
+            settings,
+            bell,
+            DueDate(),
+            lambda: None,
+            lambda _: None,
             adapters=Adapters(loop.ConditionTester(tests.test)),
-        )  # fmt: skip
+        )
         _ = await stack.enter_async_context(beside(loop.LOOP.run(context)))
         held = [await asked.get() for _ in busy]
         modest = await stack.enter_async_context(open_world(own_world.backend))

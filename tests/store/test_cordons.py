@@ -46,8 +46,11 @@ async def test_cordoned_worker_gets_nothing_and_ends_what_it_has(world: World) -
     worker, other = await world.worker(), await world.worker("other")
     (one,) = await worker.claim_and_start(1)
     is_new = await cordon(world, reason="new disk")
-    (shown_there,) = [w for w in (await world.api.overview(world.caller))["workers"]
-                      if w["worker"] == "w" and w["pool"] == world.pool]  # fmt: skip
+    (shown_there,) = [
+        w
+        for w in (await world.api.overview(world.caller))["workers"]
+        if w["worker"] == "w" and w["pool"] == world.pool
+    ]
     answer = await worker.beat(one)
 
     assert is_new
@@ -265,9 +268,13 @@ class Shrinking:
         self.world = world
         self.epoch = epoch
         self.pool = Pool(
-            name=world.pool, provider="none", max_workers=MACHINES, idle_s=1,
-            deletes_per_round=MACHINES, flavours=(FLAVOUR,),
-        )  # fmt: skip
+            name=world.pool,
+            provider="none",
+            max_workers=MACHINES,
+            idle_s=1,
+            deletes_per_round=MACHINES,
+            flavours=(FLAVOUR,),
+        )
         self.workers: dict[str, Worker] = {}
 
     async def open(self) -> None:

@@ -73,8 +73,10 @@ async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) 
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     await world.call(
         "complete_attempts",
-        incarnation_id=worker.id, **end_columns([end_report(claimed[0])]), at=later,
-    )  # fmt: skip
+        incarnation_id=worker.id,
+        **end_columns([end_report(claimed[0])]),
+        at=later,
+    )
     await end_all(worker, claimed[1:])
     await worker.claim()
 
@@ -107,7 +109,7 @@ async def test_note_that_comes_late_is_counted_by_the_driver(world: World) -> No
 
 
 @pytest.mark.parametrize("always_run", [False, True])
-async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) -> None:  # noqa: FBT001 (a parameter)
+async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) -> None:
     batch, worker, claimed = await gather(world, always_run=[False] * N + [always_run])
     await worker.end(claimed[0], reason=Reason.EXIT)
     await worker.end(*claimed[1:300])
@@ -148,9 +150,11 @@ async def test_staged_child_of_many_earlier_jobs(world: World) -> None:
 
 
 async def end_on(
-    connection: asyncpg.Connection, incarnation_id: int, claimed: list[Claimed],
+    connection: asyncpg.Connection,
+    incarnation_id: int,
+    claimed: list[Claimed],
     reason: Reason | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Report ends on a connection of one's own."""
     reports = [end_report(one, reason) for one in claimed]
     await call_on(

@@ -20,9 +20,15 @@ class Dead:
     async def keep(self, *, keep_max: int = 100, **changes: Any) -> None:  # noqa: ANN401 (of a row)
         """Keep a message."""
         message = DeadMessage(
-            self.transport, self.world.pool, "weft.x.submit.q", "q", "refused", "no \0JSON\ud800",
-            b"body", 4,
-        )._replace(**changes)  # fmt: skip
+            self.transport,
+            self.world.pool,
+            "weft.x.submit.q",
+            "q",
+            "refused",
+            "no \0JSON\ud800",
+            b"body",
+            4,
+        )._replace(**changes)
         await self.world.driver.keep_dead_message(
             self.epoch, message, keep_max=keep_max, keep_s=3600
         )

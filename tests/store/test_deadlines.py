@@ -110,8 +110,9 @@ async def test_running_job_is_stopped_at_its_deadline(world: World, reason: Reas
     await look(world, in_s=1)
     key = (batch, 1, one.attempt)
     stopped = await worker.store.list_to_stop(worker.id, [key])
-    await world.admin.execute("SELECT pg_sleep_until(deadline) FROM weft.job_deadline "
-                              "WHERE batch_id = $1", batch)  # fmt: skip
+    await world.admin.execute(
+        "SELECT pg_sleep_until(deadline) FROM weft.job_deadline WHERE batch_id = $1", batch
+    )
     await worker.end(one, reason=reason)
     again = await worker.end(one, reason=reason)
     assert await worker.claim() == []
@@ -186,12 +187,19 @@ async def test_late_job_never_starts(world: World) -> None:
 
     assert before == ["ereerp", "r" + 25 * "e", "err"]
     assert sorted((job.batch_id, job.job_id) for job in claimed) == [
-        (batch, 2), (array, 1), (gated, 2),
-    ]  # fmt: skip
+        (batch, 2),
+        (array, 1),
+        (gated, 2),
+    ]
     assert await world.states(batch) == "eReecc"
     assert await reasons(world, batch) == [
-        "deadline", None, "deadline", "deadline", None, None,
-    ]  # fmt: skip
+        "deadline",
+        None,
+        "deadline",
+        "deadline",
+        None,
+        None,
+    ]
 
 
 async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> None:
@@ -199,8 +207,9 @@ async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> N
     batch = await world.submit(due(job_rows(1), 60, 1))
     await world.admin.execute(
         "UPDATE weft.job_deadline SET due_at = now() - interval '1 h', latest_start = now(), "
-        "deadline = now() WHERE batch_id = $1", batch,
-    )  # fmt: skip
+        "deadline = now() WHERE batch_id = $1",
+        batch,
+    )
     worker = await world.worker()
     async with world.claiming(worker, 2) as (one,):
         looking = await world.start_waiting(

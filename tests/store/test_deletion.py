@@ -39,13 +39,19 @@ async def full_batch(world: World, worker: Worker) -> int:
     """Make a batch that has rows in nearly every table, and a part that is not committed."""
     batch = await world.submit(
         job_rows(
-            20, group=[0, 1, 2, 3] * 5, priority=[0, 1] * 10, names={3: "c"},
-            parents={9: [1], 10: [1, 2], 20: [9]}, sets={5: (4,), 6: (4,)},
+            20,
+            group=[0, 1, 2, 3] * 5,
+            priority=[0, 1] * 10,
+            names={3: "c"},
+            parents={9: [1], 10: [1, 2], 20: [9]},
+            sets={5: (4,), 6: (4,)},
             always_run=[False] * 19 + [True],
         ),
-        groups=TREE, callback="http://127.0.0.1:1/", cancel_after_n_failures=100,
+        groups=TREE,
+        callback="http://127.0.0.1:1/",
+        cancel_after_n_failures=100,
         max_running=50,
-    )  # fmt: skip
+    )
     await run_some(world, worker, 6)
     await hold(world, batch, 3)
     await world.api.hold_jobs(world.caller, batch, [11])
@@ -191,10 +197,17 @@ async def test_removal_waits_for_a_call_that_found_the_batch(world: World) -> No
     batch = await world.submit(1)
     update = await open_update(world, batch, 0, 1)
     arguments = {
-        "tenant_id": world.caller.tenant_id, "batch_id": batch, "update_id": update.update_id,
-        "group_ids": [1], "parent_ids": [0], "names": ["late"], "attributes": [{}],
-        "cancel_afters": [None], "callbacks": [None], "depth_max": 9,
-    }  # fmt: skip
+        "tenant_id": world.caller.tenant_id,
+        "batch_id": batch,
+        "update_id": update.update_id,
+        "group_ids": [1],
+        "parent_ids": [0],
+        "names": ["late"],
+        "attributes": [{}],
+        "cancel_afters": [None],
+        "callbacks": [None],
+        "depth_max": 9,
+    }
     async with world.during("weft_api", "add_groups", **arguments):
         operation_id = await delete(world, batch)
         for _ in range(5):
@@ -215,8 +228,10 @@ async def test_events_of_a_deleted_batch_say_only_that(world: World) -> None:
     )
 
     assert [row["kind"] for row in rows if row["batch_id"] == batch] == [
-        "batch.deleted", "operation.progress", "operation.success",
-    ]  # fmt: skip
+        "batch.deleted",
+        "operation.progress",
+        "operation.success",
+    ]
 
 
 async def test_other_operations_on_it_fail_and_are_gone(world: World) -> None:
@@ -285,8 +300,11 @@ async def test_races_leave_no_row_without_a_batch(world: World, worker: Worker, 
         await remove(world, operation_id)
 
     assert [await rows_of(world, batch) for batch in batches] == [{}] * 4
-    assert await world.admin.fetchval(
-        "SELECT count(*) FROM weft.user_share "
-        "WHERE tenant_id = $1 AND (n_ready, running_m) <> (0, 0)",
-        world.caller.tenant_id,
-    ) == 0  # fmt: skip
+    assert (
+        await world.admin.fetchval(
+            "SELECT count(*) FROM weft.user_share "
+            "WHERE tenant_id = $1 AND (n_ready, running_m) <> (0, 0)",
+            world.caller.tenant_id,
+        )
+        == 0
+    )

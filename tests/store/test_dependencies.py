@@ -257,9 +257,14 @@ async def test_batch_is_deleted_while_its_first_edge_is_added(world: World) -> N
     api, deleter, other = [await world.connect() for _ in range(3)]
     rows = job_rows(1, parents={1: [-1]})
     delete = {
-        "tenant_id": world.caller.tenant_id, "user_id": world.caller.user_id, "batch_id": batch,
-        "actor": "ann", "trace_id": "", "idempotency_key": None, "digest": b"",
-    }  # fmt: skip
+        "tenant_id": world.caller.tenant_id,
+        "user_id": world.caller.user_id,
+        "batch_id": batch,
+        "actor": "ann",
+        "trace_id": "",
+        "idempotency_key": None,
+        "digest": b"",
+    }
     async with other.transaction():
         await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
         adding = await world.start_waiting(
@@ -334,9 +339,12 @@ async def test_work_is_announced_beside_a_sweep_that_announced(world: World) -> 
         await asyncio.wait({sweeping, waiting}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
         await call_on(
-            api, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
+            api,
+            "commit_update",
+            tenant_id=world.caller.tenant_id,
+            batch_id=batch,
             of_update_id=update,
-        )  # fmt: skip
+        )
     await sweeping
     await world.sweep()
 
@@ -385,9 +393,12 @@ async def test_parent_that_is_reported_while_others_are_locked(world: World) -> 
 async def test_start_of_a_parent_is_enough(world: World) -> None:
     """Told once, of its first attempt, also to children of later updates; a cancel is no start."""
     rows = job_rows(
-        6, parents={3: [1], 4: [1, 2], 5: [2], 6: [1]},
-        on_start={(3, 1), (4, 1), (4, 2), (5, 2)}, max_attempts=2, retry_on=[Reason.EXIT],
-    )  # fmt: skip
+        6,
+        parents={3: [1], 4: [1, 2], 5: [2], 6: [1]},
+        on_start={(3, 1), (4, 1), (4, 2), (5, 2)},
+        max_attempts=2,
+        retry_on=[Reason.EXIT],
+    )
     batch, worker, (one, two) = await world.submit_and_claim(rows)
     claimed = await world.states(batch)
     await worker.start(one)

@@ -92,9 +92,12 @@ async def test_job_of_a_door_says_when_its_outputs_began_to_be_copied(site: Site
     (one,) = await site.claim(1)
     worker, incarnation = await site.worker()
     report = PhaseReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt,
-        phase=Phase.COLLECTING, message="to somewhere",
-    )  # fmt: skip
+        batch_id=one.batch_id,
+        job_id=one.job_id,
+        attempt=one.attempt,
+        phase=Phase.COLLECTING,
+        message="to somewhere",
+    )
     assert await worker.record_phases(incarnation, [report]) == ["ok"]
     live = await api.find_door_job(caller, "d", "c", hidden=False)
     assert live is not None
@@ -189,9 +192,12 @@ DIFFERENCE_MAX: Final = 1e-11
 
 
 def jobs_of(
-    query: str = "", *, limit: int = 9, limits: QueryLimits = LIMITS,
+    query: str = "",
+    *,
+    limit: int = 9,
+    limits: QueryLimits = LIMITS,
     **more: Any,  # noqa: ANN401 (fields of JobQuery)
-) -> JobQuery:  # fmt: skip
+) -> JobQuery:
     """Return a query for jobs."""
     return JobQuery(query=parse_query(query, Subject.JOBS), limit=limit, limits=limits, **more)
 
@@ -237,11 +243,21 @@ async def test_entries_of_jobs_agree_with_their_documents(site: Site) -> None:
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))
 KEPT: Final[dict[str, Any]] = {
-    "appId": "a-1", "systemId": "local", "batchQueue": "default", "nodeCount": 1,
-    "processorsPerNode": 2, "memoryPerNode": 0.5, "maxRunTime": "01:30:00", "inputs": {},
-    "parameters": {}, "archive": True, "archiveOnAppError": False, "archivePath": "ann/x",
-    "archiveSystem": None, "asked": {},
-}  # fmt: skip
+    "appId": "a-1",
+    "systemId": "local",
+    "batchQueue": "default",
+    "nodeCount": 1,
+    "processorsPerNode": 2,
+    "memoryPerNode": 0.5,
+    "maxRunTime": "01:30:00",
+    "inputs": {},
+    "parameters": {},
+    "archive": True,
+    "archiveOnAppError": False,
+    "archivePath": "ann/x",
+    "archiveSystem": None,
+    "asked": {},
+}
 OTHERS: Final[tuple[dict[str, Any], ...]] = (
     {"name": "alpha", "archive": False, "memoryPerNode": 2},
     {"name": "beta_%", "appId": "b-2", "processorsPerNode": 4, "maxRunTime": "1200:00:00"},
@@ -251,30 +267,91 @@ OTHERS: Final[tuple[dict[str, Any], ...]] = (
     {"name": "be\\ta*"},
 )
 TEXTS = (
-    "name=alpha", "name.neq=alpha", "name.like=alpha*", "name.like=*t*", "name.nlike=*a",
-    "name.like=beta_%", "name.like=b*\\ta*", "name.in=alpha,Beta", "name.nin=alpha,Beta",
-    "id.like=i-1*", "owner.like=*", "owner=nobody", "appId=b-2", "systemId=lake",
-    "executionSystem.neq=lake", "batchQueue=calm", "remoteQueue=calm", "archivePath.like=ann/*",
-    "archiveSystem=weft", "archiveSystem.neq=weft", "nodeCount.gt=1", "processorsPerNode.lte=2",
-    "memoryPerNode.gte=512MB", "memoryPerNode=0.5", "memoryPerNode.in=2,0.5",
-    "maxRunTime.gt=02:00:00", "maxRunTime=5400", "archive=true", "archive.neq=true",
-    "visible=false", "visible=true", "status=FINISHED", "status=failed", "status.neq=FINISHED",
-    "status.in=FINISHED,FAILED", "status.nin=STOPPED,PENDING", "status=PENDING",
-    "status=RUNNING", "status.in=RUNNING,STOPPED", "status=BLOCKED", "status=KILLED",
-    "status.like=F*", "endTime.gt=2020", "endTime.lt=2025-01-01", "endTime=2024-05-01T12:00:00",
-    "endTime.on=2024-05-01", "endTime.on=9999-12-31",
-    "endTime.neq=2024-05-01T12:00:00", "endTime.gt=tomorrow",
-    "ended.between=2024-05-01,2024-05-02", "endTime.in=2020-01-01,2024-05-01T12:00:00",
+    "name=alpha",
+    "name.neq=alpha",
+    "name.like=alpha*",
+    "name.like=*t*",
+    "name.nlike=*a",
+    "name.like=beta_%",
+    "name.like=b*\\ta*",
+    "name.in=alpha,Beta",
+    "name.nin=alpha,Beta",
+    "id.like=i-1*",
+    "owner.like=*",
+    "owner=nobody",
+    "appId=b-2",
+    "systemId=lake",
+    "executionSystem.neq=lake",
+    "batchQueue=calm",
+    "remoteQueue=calm",
+    "archivePath.like=ann/*",
+    "archiveSystem=weft",
+    "archiveSystem.neq=weft",
+    "nodeCount.gt=1",
+    "processorsPerNode.lte=2",
+    "memoryPerNode.gte=512MB",
+    "memoryPerNode=0.5",
+    "memoryPerNode.in=2,0.5",
+    "maxRunTime.gt=02:00:00",
+    "maxRunTime=5400",
+    "archive=true",
+    "archive.neq=true",
+    "visible=false",
+    "visible=true",
+    "status=FINISHED",
+    "status=failed",
+    "status.neq=FINISHED",
+    "status.in=FINISHED,FAILED",
+    "status.nin=STOPPED,PENDING",
+    "status=PENDING",
+    "status=RUNNING",
+    "status.in=RUNNING,STOPPED",
+    "status=BLOCKED",
+    "status=KILLED",
+    "status.like=F*",
+    "endTime.gt=2020",
+    "endTime.lt=2025-01-01",
+    "endTime=2024-05-01T12:00:00",
+    "endTime.on=2024-05-01",
+    "endTime.on=9999-12-31",
+    "endTime.neq=2024-05-01T12:00:00",
+    "endTime.gt=tomorrow",
+    "ended.between=2024-05-01,2024-05-02",
+    "endTime.in=2020-01-01,2024-05-01T12:00:00",
     "startTime.gt=2020-01-01",
-    "submitTime.gt=2020-01-01", "submitTime.neq=2020-01-01", "created.on=2024-05-01",
-    "created=2024-05-01T10:00:00", "created.between=2024-01-01,2024-12-31", "ended.gte=yesterday",
-    "started.before=now", "runtime.gte=0", "runtime.gt=1000", "walltime=7200", "walltime.neq=7200",
-    "lastUpdated.gt=2025-01-01", "parameters.like=*", "localId.neq=b1.j1", "retries=0",
-)  # fmt: skip
+    "submitTime.gt=2020-01-01",
+    "submitTime.neq=2020-01-01",
+    "created.on=2024-05-01",
+    "created=2024-05-01T10:00:00",
+    "created.between=2024-01-01,2024-12-31",
+    "ended.gte=yesterday",
+    "started.before=now",
+    "runtime.gte=0",
+    "runtime.gt=1000",
+    "walltime=7200",
+    "walltime.neq=7200",
+    "lastUpdated.gt=2025-01-01",
+    "parameters.like=*",
+    "localId.neq=b1.j1",
+    "retries=0",
+)
 FIELDS = (
-    "name", "created", "submitTime", "startTime", "endTime", "archive", "memoryPerNode", "status",
-    "executionSystem", "appId", "maxRunTime", "runtime", "walltime", "id", "lastUpdated",
-)  # fmt: skip
+    "name",
+    "created",
+    "submitTime",
+    "startTime",
+    "endTime",
+    "archive",
+    "memoryPerNode",
+    "status",
+    "executionSystem",
+    "appId",
+    "maxRunTime",
+    "runtime",
+    "walltime",
+    "id",
+    "lastUpdated",
+)
 
 
 async def jobs_in_all_states(site: Site) -> list[Row]:
@@ -297,10 +374,14 @@ async def jobs_in_all_states(site: Site) -> list[Row]:
         for n, word in enumerate(("PENDING", "RUNNING", "FAILED"))
     ]
     old = NewBatch(
-        name="old", door=NAME, foreign_id="old-007", created_at=at,
-        ended_at=at + timedelta(hours=2), foreign_kind=KEPT["appId"],
+        name="old",
+        door=NAME,
+        foreign_id="old-007",
+        created_at=at,
+        ended_at=at + timedelta(hours=2),
+        foreign_kind=KEPT["appId"],
         foreign_document={**KEPT, "name": "old", "history": history},
-    )  # fmt: skip
+    )
     await site.api.create_batch(site.caller, old, UNKEYED)
     return list(await site.api.list_door_jobs(site.caller, JOBS))
 

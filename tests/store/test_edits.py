@@ -72,14 +72,23 @@ async def test_group_that_is_added_meanwhile_gets_the_new_path(world: World, fir
     update = await open_update(world, batch, 0, 1)
     calls: dict[str, dict[str, Any]] = {
         "add_groups": {
-            "update_id": update.update_id, "group_ids": [1], "parent_ids": [-2], "names": ["new"],
-            "attributes": [{}], "cancel_afters": [None], "callbacks": [None], "depth_max": 16,
+            "update_id": update.update_id,
+            "group_ids": [1],
+            "parent_ids": [-2],
+            "names": ["new"],
+            "attributes": [{}],
+            "cancel_afters": [None],
+            "callbacks": [None],
+            "depth_max": 16,
         },
         "edit_group": {
-            "group_id": 1, "patch": {"name": "z"}, "attributes_max": 9, "groups_max": 99,
+            "group_id": 1,
+            "patch": {"name": "z"},
+            "attributes_max": 9,
+            "groups_max": 99,
             "actor": "x",
         },
-    }  # fmt: skip
+    }
     ids = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
     (second,) = calls.keys() - {first}
     one, other = [await world.connect("weft_api") for _ in range(2)]
@@ -111,8 +120,10 @@ async def test_job_gets_a_name_and_attributes(world: World) -> None:
         ("ready", "ready", "edited", "user ada")
     ]
     assert [(e["kind"], e["jobs"]) for e in events] == [
-        ("jobs.edited", [1]), ("jobs.edited", [2]), ("jobs.edited", [2]),
-    ]  # fmt: skip
+        ("jobs.edited", [1]),
+        ("jobs.edited", [2]),
+        ("jobs.edited", [2]),
+    ]
 
 
 async def test_edits_at_once_do_not_lose_each_other(world: World) -> None:

@@ -32,8 +32,17 @@ async def state_after(
 
 async def test_exit_codes_are_sorted_by_the_rules(world: World) -> None:
     """An external error is one also where a range of `retry_on` has it."""
-    cases = [(3, "r", 0), (10, "r", 0), (20, "r", 0), (21, "f", 0), (1, "f", 0),
-     (66, "b", 1), (15, "b", 1), (75, "b", 1), (14, "r", 0)]  # fmt: skip
+    cases = [
+        (3, "r", 0),
+        (10, "r", 0),
+        (20, "r", 0),
+        (21, "f", 0),
+        (1, "f", 0),
+        (66, "b", 1),
+        (15, "b", 1),
+        (75, "b", 1),
+        (14, "r", 0),
+    ]
     for code, state, uncounted in cases:
         assert await state_after(world, Reason.EXIT, code, None) == (state, uncounted)
 

@@ -195,9 +195,12 @@ async def due_notices(site: Site) -> list[DueCallback]:
 async def record_attempt(site: Site, one: DueCallback, *, delivered: bool) -> None:
     """Record an attempt; one that failed is tried again in an hour."""
     report = DeliveryReport(
-        delivery_id=one.delivery_id, delivered=delivered, status=200 if delivered else 500,
-        error=None, retry_in_s=None if delivered else 3600,
-    )  # fmt: skip
+        delivery_id=one.delivery_id,
+        delivered=delivered,
+        status=200 if delivered else 500,
+        error=None,
+        retry_in_s=None if delivered else 3600,
+    )
     await site.driver.record_deliveries(await site.lead(), [report])
 
 
@@ -231,8 +234,9 @@ async def test_notices_are_recorded_once_and_sent_in_order(site: Site) -> None:
     always, once = [one["id"] for one in await notified(site, batch)][:2]
     events = [(of, key) for of in (always, once) for key in ("A.1", "B.1")]
     assert len(await record(site, *events)) == len(both)
-    first = {one.subscription["name"]: one for one in await record(site, *events)
-             if one.subscription}  # fmt: skip
+    first = {
+        one.subscription["name"]: one for one in await record(site, *events) if one.subscription
+    }
     assert set(first) == {"always", "once"}
     for one in first.values():
         await record_attempt(site, one, delivered=False)
@@ -244,8 +248,10 @@ async def test_notices_are_recorded_once_and_sent_in_order(site: Site) -> None:
     assert await record(site, (once, "C.1")) == []
     rows = await site.api.list_callbacks(site.caller, batch, after=0, limit=9)
     assert [(one["event"], one["state"]) for one in rows] == [
-        ("A.1", "pending"), ("B.1", "delivered"), ("A.1", "delivered"),
-    ]  # fmt: skip
+        ("A.1", "pending"),
+        ("B.1", "delivered"),
+        ("A.1", "delivered"),
+    ]
     await remove_batches(site, batch)
 
 

@@ -41,8 +41,11 @@ async def causes(world: World, batch: int, *, show_all: bool = False) -> list[tu
 
 
 async def letters(
-    world: World, batch: int | None = None, limit: int = 100, **more: Any  # noqa: ANN401 (as the call)
-) -> Sequence[Mapping[str, Any]]:  # fmt: skip
+    world: World,
+    batch: int | None = None,
+    limit: int = 100,
+    **more: Any,  # noqa: ANN401 (as the call)
+) -> Sequence[Mapping[str, Any]]:
     return await world.api.list_dead_letters(world.caller, batch_id=batch, limit=limit, **more)
 
 
@@ -78,9 +81,7 @@ async def test_failures_are_counted_by_cause(world: World, *, folded: bool) -> N
 
     assert await causes(world, batch) == [(3, "row <n> is bad", 1), (2, "no disk", 2)]
     assert (found["n_jobs"], found["n_causes"], len(found["causes"])) == (5, 2, 1)
-    assert found["causes"][0]["example"] == {
-        "job_id": 1, "attempt": 1, "message": "row 1 is bad"
-    }  # fmt: skip
+    assert found["causes"][0]["example"] == {"job_id": 1, "attempt": 1, "message": "row 1 is bad"}
     assert found["causes"][0]["reason"] == "exit"
 
 
@@ -193,10 +194,15 @@ async def fail_again(world: World, batch: int, *jobs: int) -> None:
     """Note jobs that were forgotten, as if they had run again and failed."""
     n = len(jobs)
     await world.call(
-        "_add_dead_letters", batch_ids=[batch] * n, job_ids=list(jobs),
-        reasons=[Reason.EXIT] * n, exit_codes=[1] * n, signals=[None] * n,
-        messages=["no disk"] * n, at=datetime.now(UTC),
-    )  # fmt: skip
+        "_add_dead_letters",
+        batch_ids=[batch] * n,
+        job_ids=list(jobs),
+        reasons=[Reason.EXIT] * n,
+        exit_codes=[1] * n,
+        signals=[None] * n,
+        messages=["no disk"] * n,
+        at=datetime.now(UTC),
+    )
 
 
 async def test_job_that_runs_again_is_forgotten(world: World) -> None:
@@ -285,11 +291,15 @@ async def test_reasons_are_counted_by_group_and_by_page(world: World, worker: Wo
     whole = {"failed exit 3": 3, "error timeout": 3, "error bad_spec": 3}
     assert [await reasons(world, batch, limit=limit) for limit in (1, 2, 3, 9, 10)] == [whole] * 5
     assert await reasons(world, batch, 1) == {
-        "failed exit 3": 2, "error timeout": 2, "error bad_spec": 2
-    }  # fmt: skip
+        "failed exit 3": 2,
+        "error timeout": 2,
+        "error bad_spec": 2,
+    }
     assert await reasons(world, batch, 3) == {
-        "failed exit 3": 1, "error timeout": 1, "error bad_spec": 1
-    }  # fmt: skip
+        "failed exit 3": 1,
+        "error timeout": 1,
+        "error bad_spec": 1,
+    }
     assert await reasons(world, other) == {}
     rows, _ = await world.api.count_reasons(world.caller, batch, 0, after=0, limit=1000)
     assert [row["first_job"] for row in rows] == [2, 3, 4]
@@ -327,9 +337,9 @@ async def end(
     world: World, worker: Worker, claimed: Sequence[Claimed], reasons: Sequence[Reason]
 ) -> Any:  # noqa: ANN401 (verdicts)
     """Report ends on a connection of its own, and do not try again."""
-    columns = end_columns([
-        end_report(one, reason) for one, reason in zip(claimed, reasons, strict=True)
-    ])  # fmt: skip
+    columns = end_columns(
+        [end_report(one, reason) for one, reason in zip(claimed, reasons, strict=True)]
+    )
     connection = await world.connect("weft_worker")
     rows = await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     return rows[0][0]
@@ -345,9 +355,14 @@ async def failures(world: World, batch: int) -> list[int]:
 async def test_ends_of_which_one_cannot_go_back_into_its_queue(world: World) -> None:
     """A job of the second group fails; one of the first is to be tried again, and cannot be."""
     rows = job_rows(
-        5, group=[2, 1, 1, 2, 0], parents={5: [1]}, shapes=[Shape(), GONE],
-        shape_index=[0, 1, 0, 0, 0], max_attempts=2, retry_on=[Reason.EXIT],
-    )  # fmt: skip
+        5,
+        group=[2, 1, 1, 2, 0],
+        parents={5: [1]},
+        shapes=[Shape(), GONE],
+        shape_index=[0, 1, 0, 0, 0],
+        max_attempts=2,
+        retry_on=[Reason.EXIT],
+    )
     batch, worker = await world.submit_to_worker(rows, groups=GROUPS_AT_ONCE)
     claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
     await worker.start(*claimed)
@@ -374,9 +389,12 @@ async def test_jobs_that_waited_too_long_for_several_reasons(world: World, worke
     queue = Queue(name="q", priority=1, pools=(world.pool,), monitor=limits)
     await world.api.save_queues(world.caller, [queue])
     rows = job_rows(
-        4, group=[2, 1, 2, 1], priority=[9, 9, 9, 0], max_attempts=2,
+        4,
+        group=[2, 1, 2, 1],
+        priority=[9, 9, 9, 0],
+        max_attempts=2,
         shapes=[Shape(words=(("pool", world.pool), ("queue", "q")))],
-    )  # fmt: skip
+    )
     batch = await world.submit(rows, groups=GROUPS_AT_ONCE)
     blocked, *claimed = sorted(await worker.claim(3), key=lambda one: one.job_id)
     await worker.store.complete_attempts(
@@ -414,9 +432,14 @@ async def test_nth_failure_while_members_are_added_to_a_set(world: World, worker
         )  # as add_members does
         report = await world.start_waiting(end(world, worker, claimed[:1], [Reason.OOM]))
         (added,) = await call_on(
-            adder, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=2,
-            job_ids=[2], sets_max=9,
-        )  # fmt: skip
+            adder,
+            "add_members",
+            tenant_id=world.caller.tenant_id,
+            batch_id=batch,
+            group_id=2,
+            job_ids=[2],
+            sets_max=9,
+        )
 
     assert await report == ["ok"]
     assert (added["n_added"], added["busy"]) == (0, [2])  # they are added with the next call
@@ -429,9 +452,13 @@ async def test_nth_failure_while_jobs_are_retried(world: World, worker: Worker) 
         await worker.end(claimed, reason=Reason.EXIT)
     operation = await world.api.retry_jobs(world.caller, batch, UNKEYED)
     step = partial(
-        world.driver.retry_failed, await world.lead(), operation,
-        matching=None, looked_upto=None, limit=9,
-    )  # fmt: skip
+        world.driver.retry_failed,
+        await world.lead(),
+        operation,
+        matching=None,
+        looked_upto=None,
+        limit=9,
+    )
     async with world.transaction("admin") as other:
         await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
         during = await step(), await world.states(batch)

@@ -122,8 +122,11 @@ async def test_offers_follow_priorities(rabbit: Rabbit) -> None:
     offers = await rabbit.round()
 
     assert [(one.batch_id, one.job_id) for one in offers] == [
-        (batch, 20), (batch, 19), (batch, 1), (batch, 2),
-    ]  # fmt: skip
+        (batch, 20),
+        (batch, 19),
+        (batch, 1),
+        (batch, 2),
+    ]
 
 
 async def test_a_quota_of_cores_counts_queued_jobs(rabbit: Rabbit) -> None:

@@ -32,12 +32,15 @@ async def compare_with_core(world: World, free_m: int) -> int:
     """Compare `_fair_shares` with `core/scheduling/fair_share.py`; return for how many users."""
     rows = await world.admin.fetch(
         "SELECT s.* FROM weft.user_share s JOIN weft.pool p USING (pool_id) "
-        "WHERE s.active AND s.n_ready > 0 AND p.name = $1 ORDER BY s.load, s.user_id", world.pool,
-    )  # fmt: skip
+        "WHERE s.active AND s.n_ready > 0 AND p.name = $1 ORDER BY s.load, s.user_id",
+        world.pool,
+    )
     shares = await world.admin.fetchrow(
         "SELECT s.* FROM weft.pool p CROSS JOIN LATERAL weft._fair_shares(p.pool_id, $2, 64) s "
-        "WHERE p.name = $1", world.pool, free_m,
-    )  # fmt: skip
+        "WHERE p.name = $1",
+        world.pool,
+        free_m,
+    )
     assert shares is not None
     wanted = fair_shares(
         [UserWork(row["running_m"], row["ready_m"], row["weight"]) for row in rows], free_m
@@ -149,8 +152,9 @@ users = st.lists(
         st.integers(1, 3),  # weight
         st.sampled_from([250, 1000, 3000]),  # mCPU of a job
     ),
-    min_size=2, max_size=5,
-)  # fmt: skip
+    min_size=2,
+    max_size=5,
+)
 
 
 @pytest.mark.heavy

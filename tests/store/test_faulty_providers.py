@@ -114,9 +114,14 @@ class Site:
         """Forget what is in memory."""
         settings = Settings(provider_timeout_s=0.05, provider_list_s=list_s)
         context = LoopContext(
-            self.world.driver, self._epoch, settings, Bell(), DueDate(),
-            moved=lambda: None, ring=lambda _: None,
-        )  # fmt: skip
+            self.world.driver,
+            self._epoch,
+            settings,
+            Bell(),
+            DueDate(),
+            moved=lambda: None,
+            ring=lambda _: None,
+        )
         self.scaler = Autoscaler(context, Providers(lambda _name, _tag: self.provider))
 
     async def rounds(self, n: int = 1) -> None:
@@ -245,8 +250,9 @@ async def test_each_machine_has_a_token_that_ends_with_it(site: Site) -> None:
     holders = [await world.api.authenticate(one) for one in tokens]
     await admin.execute(
         "UPDATE weft.token SET expires_at = clock_timestamp() + interval '1 hour' "
-        "WHERE kind = 'machine' AND name = ANY ($1)", [first, second],
-    )  # fmt: skip
+        "WHERE kind = 'machine' AND name = ANY ($1)",
+        [first, second],
+    )
     short = await admin.fetchval(held, first)
     site.begin_term()
     await site.rounds()
@@ -360,8 +366,9 @@ async def test_a_full_region_is_passed_over(site: Site) -> None:
     plans = {row["pool"]: row["plan"] for row in rows}
     await world.admin.execute(
         "UPDATE weft.pool SET plan = jsonb_set(plan, '{regions}', '[\"a\", \"b\"]') "
-        "WHERE name = $1", world.pool,
-    )  # fmt: skip
+        "WHERE name = $1",
+        world.pool,
+    )
     assert plans[world.pool] is not None
     site.provider.full = {"a"}
     await site.rounds(3)
@@ -386,8 +393,10 @@ async def test_a_pool_is_given_machines_once_in_a_period(site: Site, most: int) 
     """Arrivals ring the bell, which begins rounds that come too early."""
     await site.world.admin.execute(
         "UPDATE weft.pool SET plan = plan || jsonb_build_object('creates_per_round', $2::int, "
-        "'max_workers', 5) WHERE name = $1", site.world.pool, most,
-    )  # fmt: skip
+        "'max_workers', 5) WHERE name = $1",
+        site.world.pool,
+        most,
+    )
     counts = []
     for _ in range(2):
         await site.rounds(1)

@@ -81,10 +81,21 @@ async def test_first_quota_reaches_all_jobs_that_have_not_ended(world: World) ->
         await visit(world)
         running = await worker.claim()
     assert order == [
-        (first, 1), (first, 2), (family, 2), *[(first, n) for n in (3, 4, 5)], (family, 1),
-        (family, 3), (limited, 1), (limited, 2), *[(resting, n) for n in (1, 2)], (limited, 3),
-        (resting, 3), (staged, 1), (staged, 2), (staged, 3),
-    ]  # fmt: skip
+        (first, 1),
+        (first, 2),
+        (family, 2),
+        *[(first, n) for n in (3, 4, 5)],
+        (family, 1),
+        (family, 3),
+        (limited, 1),
+        (limited, 2),
+        *[(resting, n) for n in (1, 2)],
+        (limited, 3),
+        (resting, 3),
+        (staged, 1),
+        (staged, 2),
+        (staged, 3),
+    ]
 
 
 async def test_quota_of_a_tenant_counts_what_all_its_users_run_already(world: World) -> None:
@@ -158,8 +169,9 @@ async def test_quota_that_goes_beside_the_last_step_is_set_again(world: World) -
     await world.admin.execute(
         "INSERT INTO weft.core_sweep (tenant_id, user_id, pass, done_at) "
         "VALUES ($1, $2, 'show', now())",
-        world.caller.tenant_id, world.caller.user_id,
-    )  # fmt: skip
+        world.caller.tenant_id,
+        world.caller.user_id,
+    )
     await world.submit(1)
     await set_quota(world, "ada", cores=2)
 
@@ -217,8 +229,9 @@ async def under_way(
             # As a release of a large batch leaves it.
             await world.admin.execute(
                 "UPDATE weft.group_hold SET released_at = held_at, sweep_job = 0, swept = false "
-                "WHERE batch_id = $1", batch
-            )  # fmt: skip
+                "WHERE batch_id = $1",
+                batch,
+            )
             return "sweep_holds", {"epoch": await world.lead(), "limit_jobs": 100}
     update = await open_update(world, batch, 2)
     if act == "add":
@@ -299,8 +312,9 @@ async def test_quotas_that_come_and_go_reach_all_jobs(world: World, seed: int) -
     model = Late(world, users, rng)
     model.most = [NONE, NONE]
     for _ in range(STEPS):
-        step = rng.choice(["submit", "claim", "end", "end", "cancel", "fold", "set", "driver",
-                           "driver"])  # fmt: skip
+        step = rng.choice(
+            ["submit", "claim", "end", "end", "cancel", "fold", "set", "driver", "driver"]
+        )
         await model.do(step, worker, NONE)
         if step == "driver":
             await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=2)

@@ -38,8 +38,10 @@ async def test_a_signal_a_message_and_more_time_are_told_until_they_are_confirme
     found = await wanted(foreign)
     assert len(await wanted(foreign)) == 3
     assert [(one.signal, one.message, one.extend_ms) for one in found] == [
-        (10, None, None), (None, "stop soon", None), (None, None, 5000),
-    ]  # fmt: skip
+        (10, None, None),
+        (None, "stop soon", None),
+        (None, None, 5000),
+    ]
     assert {(one.tenant, one.batch_id, one.job_id, one.offer_id) for one in found} == {
         (world.pool, batch, 1, offer.offer_id)
     }

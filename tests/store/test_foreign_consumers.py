@@ -30,9 +30,14 @@ class Foreign(Rabbit):
     async def save(self, *, slots: int) -> None:
         """Save the queue."""
         queue = Queue(
-            name="q", priority=1, pools=(self.world.pool,), transport=self.names[0],
-            consumers="foreign", slots=slots, queued_s=QUEUED_S,
-        )  # fmt: skip
+            name="q",
+            priority=1,
+            pools=(self.world.pool,),
+            transport=self.names[0],
+            consumers="foreign",
+            slots=slots,
+            queued_s=QUEUED_S,
+        )
         await self.world.api.save_queues(self.world.caller, [queue])
 
     async def tend(self, *, heard_s: float = 0.0) -> list[tuple[int, int]]:

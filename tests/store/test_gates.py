@@ -209,8 +209,9 @@ async def test_commit_behind_a_date_lists_nothing(world: World) -> None:
     rows = await world.admin.fetchrow(
         "SELECT (SELECT count(*) FROM weft.runnable WHERE batch_id = $1),"
         " (SELECT count(*) FROM weft.ready_job WHERE batch_id = $1),"
-        " (SELECT count(*) FROM weft.job WHERE batch_id = $1 AND listed)", batch,
-    )  # fmt: skip
+        " (SELECT count(*) FROM weft.job WHERE batch_id = $1 AND listed)",
+        batch,
+    )
 
     assert tuple(rows) == (1, 0, 0)
 
@@ -339,6 +340,7 @@ async def test_date_that_is_moved_forward_rings_the_driver(own_world: World) -> 
     async with sleeping_driver(own_world):
         await own_world.admin.execute(
             "WITH moved AS (UPDATE weft.gate SET opens_at = clock_timestamp() + interval '0.1 s' "
-            "WHERE gate_id = $1) SELECT weft._ring_gates(ARRAY[$1::int])", gate,
-        )  # fmt: skip
+            "WHERE gate_id = $1) SELECT weft._ring_gates(ARRAY[$1::int])",
+            gate,
+        )
         await until(own_world, _ADMITTED_AT, batch)

@@ -46,9 +46,12 @@ async def test_copy_of_a_state_directory_is_refused(world: World) -> None:
     """While the original is heard of: both would have the same attempts. One that moved is not."""
     other = await world.worker()
     gateway = {
-        **other.facts, "name": "g3", "incarnation": "of a copied one", "outlives": True,
+        **other.facts,
+        "name": "g3",
+        "incarnation": "of a copied one",
+        "outlives": True,
         "log_directory": "/srv/weft/logs",
-    }  # fmt: skip
+    }
     first = await other.store.register_worker(**gateway)
     again = await other.store.register_worker(**gateway)
     for change in ({"log_directory": "/copy/logs"}, {"host": "another"}):
@@ -111,8 +114,10 @@ async def test_linked_worker_that_is_silent_reconnects(world: World) -> None:
     for age_s, token in ((14, None), (14, 1), (8, 1)):
         await world.admin.execute(
             "UPDATE weft.worker_incarnation SET token_id = $2, "
-            "heartbeat_at = now() - $1 * interval '1 second'", age_s, token,
-        )  # fmt: skip
+            "heartbeat_at = now() - $1 * interval '1 second'",
+            age_s,
+            token,
+        )
         since.append((await world.api.why_job(world.caller, batch, 1)).reconnects_since)
 
     assert [one is not None for one in since] == [False, True, False]

@@ -32,9 +32,11 @@ async def test_job_that_succeeds(world: World) -> None:
     rows = await history(world, batch)
 
     assert short(rows) == [
-        (None, "ready", None, "update 1"), ("ready", "running", 1, None),
-        ("running", "running", 1, None), ("running", "success", 1, None),
-    ]  # fmt: skip
+        (None, "ready", None, "update 1"),
+        ("ready", "running", 1, None),
+        ("running", "running", 1, None),
+        ("running", "success", 1, None),
+    ]
     assert [row["actor"] for row in rows] == ["user ada"] + ["worker w"] * 3
 
 
@@ -65,10 +67,12 @@ async def test_child_that_waits(world: World, worker: Worker) -> None:
 
     assert pending == [(None, "pending", None, "update 1")]
     assert short(await history(world, batch, 2)) == [
-        (None, "pending", None, "update 1"), ("pending", "ready", None, "parents ended"),
-        ("ready", "running", 1, None), ("running", "running", 1, None),
+        (None, "pending", None, "update 1"),
+        ("pending", "ready", None, "parents ended"),
+        ("ready", "running", 1, None),
+        ("running", "running", 1, None),
         ("running", "ready", 1, "lost"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("waits_for_parent", [False, True])
@@ -80,8 +84,11 @@ async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> 
 
     before = "pending" if waits_for_parent else "ready"
     assert (last["from"], last["to"], last["actor"], last["subtype"]) == (
-        before, "cancelled", "user ada", "group /a",
-    )  # fmt: skip
+        before,
+        "cancelled",
+        "user ada",
+        "group /a",
+    )
 
 
 async def test_ready_child_that_is_cancelled(world: World) -> None:

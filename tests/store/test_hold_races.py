@@ -47,15 +47,30 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     )
     await hold_and_park(world, batch, 1)
     end = {
-        "incarnation_id": worker.id, "batch_ids": [batch], "job_ids": [1], "attempts": [1],
-        "start_ages_us": [1000], "end_ages_us": [0], "reasons": [None], "exit_codes": [0],
-        "signals": [None], "cpu_ms_list": [0], "memory_peaks": [0], "stdout_bytes_list": [0],
-        "stderr_bytes_list": [0], "truncated_list": [False], "segments": [None], "offsets": [None],
+        "incarnation_id": worker.id,
+        "batch_ids": [batch],
+        "job_ids": [1],
+        "attempts": [1],
+        "start_ages_us": [1000],
+        "end_ages_us": [0],
+        "reasons": [None],
+        "exit_codes": [0],
+        "signals": [None],
+        "cpu_ms_list": [0],
+        "memory_peaks": [0],
+        "stdout_bytes_list": [0],
+        "stderr_bytes_list": [0],
+        "truncated_list": [False],
+        "segments": [None],
+        "offsets": [None],
         "messages": [""],
-    }  # fmt: skip
+    }
     freed = {
-        "tenant_id": world.caller.tenant_id, "batch_id": batch, "group_id": 1, "actor": "x",
-    }  # fmt: skip
+        "tenant_id": world.caller.tenant_id,
+        "batch_id": batch,
+        "group_id": 1,
+        "actor": "x",
+    }
     ending, releasing = await world.connect("weft_worker"), await world.connect("weft_api")
     calls = [(ending, "complete_attempts", end), (releasing, "release_group", freed)]
     (first, name, arguments), (second, other_name, others) = calls if ended_first else calls[::-1]
@@ -199,9 +214,13 @@ async def test_child_that_got_a_priority_while_it_was_told_does_not_hide_in_a_ra
     parents = {child: [1] for child in range(2, n_children + 2)}
     batch, worker = await world.submit_and_run(job_rows(n_children + 1, parents=parents))
     edit = {
-        "tenant_id": world.caller.tenant_id, "batch_id": batch, "job_id": 500,
-        "patch": {"priority": 3}, "attributes_max": 64, "actor": "x",
-    }  # fmt: skip
+        "tenant_id": world.caller.tenant_id,
+        "batch_id": batch,
+        "job_id": 500,
+        "patch": {"priority": 3},
+        "attributes_max": 64,
+        "actor": "x",
+    }
     async with world.during("weft_api", "edit_job", **edit):
         telling = await world.start_waiting(world.sweep())
     await telling

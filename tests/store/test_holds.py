@@ -90,8 +90,9 @@ async def test_nested_holds_are_released_one_by_one(world: World, worker: Worker
     await park(world)
     assert numbers(await worker.claim()) == [5]
     assert await world.api.release_jobs(world.caller, batch, [6, 7]) == {
-        6: "released", 7: "released",
-    }  # fmt: skip
+        6: "released",
+        7: "released",
+    }
     assert numbers(await worker.claim()) == [6, 7]
 
 
@@ -311,14 +312,22 @@ async def test_holds_and_releases_are_told_with_who_made_them(world: World) -> N
 
     made = [h for h in history if h["subtype"] in {"held", "released"}]
     assert [(h["subtype"], h["message"]) for h in made] == [
-        ("held", "group /a"), ("held", "batch"), ("released", "batch"), ("held", None),
-        ("released", "group /a"), ("released", None),
-    ]  # fmt: skip
+        ("held", "group /a"),
+        ("held", "batch"),
+        ("released", "batch"),
+        ("held", None),
+        ("released", "group /a"),
+        ("released", None),
+    ]
     assert {(h["from"], h["to"], h["actor"]) for h in made} == {("ready", "ready", "user ada")}
     assert [e["kind"] for e in events][:6] == [
-        "group.held", "batch.held", "batch.released", "jobs.held", "group.released",
+        "group.held",
+        "batch.held",
+        "batch.released",
+        "jobs.held",
+        "group.released",
         "jobs.released",
-    ]  # fmt: skip
+    ]
     changes = await api.group_history(caller, batch, 0, before=None, limit=9)
     assert [change["kind"] for change in changes] == ["held", "released", "held"]
 
@@ -335,7 +344,8 @@ async def test_job_that_came_into_a_held_group_knows_since_when(world: World) ->
     two = await world.api.job_history(world.caller, batch, 2)
 
     assert [(h["to"], h["subtype"], h["message"]) for h in one] == [
-        ("ready", "update 2", None), ("ready", "held", "group /z"),
-    ]  # fmt: skip
+        ("ready", "update 2", None),
+        ("ready", "held", "group /z"),
+    ]
     assert [h["subtype"] for h in two] == ["update 2"]
     assert one[0]["at"] == one[1]["at"]

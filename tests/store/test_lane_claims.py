@@ -60,9 +60,11 @@ async def test_a_worker_claims_jobs_of_its_lanes_only(world: World) -> None:
 
 async def test_jobs_of_several_lanes_come_in_order_of_priority_and_age(world: World) -> None:
     rows = job_rows(
-        6, shapes=[GPU, Shape(), FUNCTION], shape_index=[0, 1, 2, 0, 1, 2],
+        6,
+        shapes=[GPU, Shape(), FUNCTION],
+        shape_index=[0, 1, 2, 0, 1, 2],
         priority=[0, 5, 7, 5, 9, 0],
-    )  # fmt: skip
+    )
     first = await world.submit(rows)
     second = await world.submit(job_rows(2, shapes=[GPU, Shape()], shape_index=[1, 0], priority=5))
     worker = await world.worker(gpu=8)

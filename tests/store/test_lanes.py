@@ -40,8 +40,9 @@ async def serving(world: World, lane: int) -> set[int]:
         "SELECT incarnation_id FROM weft.worker_lane JOIN weft.worker_incarnation "
         "USING (incarnation_id) JOIN weft.pool p USING (pool_id) WHERE lane_id = $1 "
         "AND p.name = $2",
-        lane, world.pool,
-    )  # fmt: skip
+        lane,
+        world.pool,
+    )
     return {row["incarnation_id"] for row in rows}
 
 
@@ -136,9 +137,11 @@ async def test_entries_of_arrays_stand_in_ranges_of_their_lanes(world: World) ->
 async def test_children_of_one_parent_become_ready_in_ranges_of_their_lanes(world: World) -> None:
     shapes = [Shape(), Shape(gpu=1)]
     rows = job_rows(
-        1201, shapes=shapes, shape_index=[0] + [0] * 600 + [1] * 600,
+        1201,
+        shapes=shapes,
+        shape_index=[0] + [0] * 600 + [1] * 600,
         parents={child: [1] for child in range(2, 1202)},
-    )  # fmt: skip
+    )
     batch, worker = await world.submit_to_worker(rows)
     assert await worker.run(1) == [1]
     await world.sweep()
@@ -153,10 +156,19 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
     """Python says it when a submission is refused, SQL when a lane is given to workers."""
     values: list[Offer | None] = [None, 0, 2, "eu", ["eu", "us"], []]
     asked_of_a_worker: list[dict[str, Ask]] = [
-        {}, {"a": 1}, {"a": 2}, {"a": 3}, {"a": "eu"}, {"a": "e"}, {"a": 2, "b": "us"},
-        {"a": ["eu", "x"]}, {"a": ["x"]}, {"a": ["us", "eu"], "b": 0}, {"preemptible": "yes"},
+        {},
+        {"a": 1},
+        {"a": 2},
+        {"a": 3},
+        {"a": "eu"},
+        {"a": "e"},
+        {"a": 2, "b": "us"},
+        {"a": ["eu", "x"]},
+        {"a": ["x"]},
+        {"a": ["us", "eu"], "b": 0},
+        {"preemptible": "yes"},
         {"timeout_s": "10-10"},
-    ]  # fmt: skip
+    ]
     rules = [
         ({name: offer for name, offer in (("a", a), ("b", b)) if offer is not None}, asks)
         for a, b in itertools.product(values, values)
@@ -164,21 +176,30 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
     ]
     rules += [({"preemptible": ["yes"]}, asks) for asks in asked_of_a_worker]
     queues: list[dict[str, Offer]] = [
-        {}, {"queue": []}, {"queue": ["default"]}, {"queue": ["q", "default"]}, {"queue": ["q"]},
-    ]  # fmt: skip
+        {},
+        {"queue": []},
+        {"queue": ["default"]},
+        {"queue": ["q", "default"]},
+        {"queue": ["q"]},
+    ]
     of_queues: list[dict[str, Ask]] = [{}, {"queue": "default"}, {"queue": "q"}, {"queue": "x"}]
     rules += itertools.product(queues, of_queues)
     ending: list[dict[str, Offer]] = [{"timeout_s": 0}, {"timeout_s": 60}, {"timeout_s": 90_000}]
     limits: list[dict[str, Ask]] = [
-        {}, {"timeout_s": "0-10"}, {"timeout_s": "30-60"}, {"timeout_s": "60-60"},
-        {"timeout_s": "60-120"}, {"timeout_s": "86400-"},
-    ]  # fmt: skip
+        {},
+        {"timeout_s": "0-10"},
+        {"timeout_s": "30-60"},
+        {"timeout_s": "60-60"},
+        {"timeout_s": "60-120"},
+        {"timeout_s": "86400-"},
+    ]
     rules += itertools.product(ending, limits)
     offers, asked = zip(*rules, strict=True)
     rows = await world.admin.fetch(
         "SELECT weft._serves(t.o, t.a) AS serves FROM unnest($1::jsonb[], $2::jsonb[]) "
         "WITH ORDINALITY t (o, a, n) ORDER BY t.n",
-        offers, asked,
-    )  # fmt: skip
+        offers,
+        asked,
+    )
 
     assert [row["serves"] for row in rows] == [serves(*rule) for rule in rules]

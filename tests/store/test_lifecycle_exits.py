@@ -45,8 +45,14 @@ async def test_external_error_is_tried_again_from_its_status(world: World, worke
     assert await both(world, batch) == ("external_error", "ready")
     await end(worker, 0)
     assert await statuses(world, batch) == [
-        *BEGUN, *STARTED, "external_error", *STARTED[1:], "post_processing", "processed", "done",
-    ]  # fmt: skip
+        *BEGUN,
+        *STARTED,
+        "external_error",
+        *STARTED[1:],
+        "post_processing",
+        "processed",
+        "done",
+    ]
     assert await subtypes(world, batch) == [("external_error", "SIP expected error")]
 
 
@@ -125,8 +131,10 @@ async def test_status_that_a_person_set_stays_when_a_short_run_fails(world: Worl
         await put(world, batch, word)
     await fail(worker, claimed, code=130)
     assert (await statuses(world, batch))[5:] == [
-        "internal_error", "error_checked", "external_error",
-    ]  # fmt: skip
+        "internal_error",
+        "error_checked",
+        "external_error",
+    ]
 
 
 async def test_third_external_error_is_an_internal_one(world: World, worker: Worker) -> None:
@@ -137,8 +145,11 @@ async def test_third_external_error_is_an_internal_one(world: World, worker: Wor
         await release(world, in_s=3600)
     assert await both(world, batch) == ("internal_error", "failed")
     assert [word for word, _ in await subtypes(world, batch)] == [
-        "external_error", "internal_error", "external_error", "internal_error",
-    ]  # fmt: skip
+        "external_error",
+        "internal_error",
+        "external_error",
+        "internal_error",
+    ]
     await put(world, batch, "error_checked")
     await put(world, batch, "ready")
     await end(worker, 130)
@@ -156,8 +167,11 @@ async def test_internal_error_is_checked_and_tried_again(world: World, worker: W
         await release(world, in_s=3600)
     assert await both(world, batch) == ("internal_error", "failed")
     assert (await statuses(world, batch))[7:11] == [
-        "internal_error", "error_checked", "ready", "queued",
-    ]  # fmt: skip
+        "internal_error",
+        "error_checked",
+        "ready",
+        "queued",
+    ]
 
 
 async def test_no_product_is_a_success(world: World, worker: Worker) -> None:
@@ -205,9 +219,12 @@ async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: Worl
     await look(world)
     assert await both(world, batch) == ("ready", "ready")
     assert (await statuses(world, batch))[len(BEGUN + STARTED) :] == PATH
-    assert await reasons(world, batch) == [(
-        "time limit", "phase executing took longer than 16200 s; stopped 1 of 3 times",
-    )]  # fmt: skip
+    assert await reasons(world, batch) == [
+        (
+            "time limit",
+            "phase executing took longer than 16200 s; stopped 1 of 3 times",
+        )
+    ]
     (again,) = await worker.claim_and_start()
     await worker.end(again)
     assert await both(world, batch) == ("done", "success")
@@ -269,6 +286,7 @@ async def limited(world: World, batch: int, in_min: float) -> int:
     """Look at the batch as the patrol does, later; return how many jobs were ended."""
     rows = await world.admin.fetch(
         "SELECT * FROM weft._limit_statuses($1, 0, 100, $2)",
-        batch, datetime.now(UTC) + timedelta(minutes=in_min),
-    )  # fmt: skip
+        batch,
+        datetime.now(UTC) + timedelta(minutes=in_min),
+    )
     return sum(row["n_jobs"] for row in rows)

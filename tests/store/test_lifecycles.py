@@ -24,11 +24,23 @@ from weft.extensions.lines.rules.setup import parse_setup
 HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 
 REFERENCE = {
-    1: [2, 13, 14, 16], 2: [3, 13, 16], 3: [4, 13, 14, 16], 4: [5, 13], 5: [6, 13, 14, 16],
-    6: [7, 13, 14, 16], 7: [8, 13, 14, 16], 8: [9, 13, 14, 16], 9: [10, 12, 13, 14, 16],
-    10: [11, 13, 14, 16], 11: [12], 12: [13, 14], 13: [13, 14, 15], 14: [5, 13, 14, 15],
-    15: list(range(1, 17)), 16: [13],
-}  # fmt: skip
+    1: [2, 13, 14, 16],
+    2: [3, 13, 16],
+    3: [4, 13, 14, 16],
+    4: [5, 13],
+    5: [6, 13, 14, 16],
+    6: [7, 13, 14, 16],
+    7: [8, 13, 14, 16],
+    8: [9, 13, 14, 16],
+    9: [10, 12, 13, 14, 16],
+    10: [11, 13, 14, 16],
+    11: [12],
+    12: [13, 14],
+    13: [13, 14, 15],
+    14: [5, 13, 14, 15],
+    15: list(range(1, 17)),
+    16: [13],
+}
 """Status, and what may follow it, as the trigger of the HR-S&I production lists them."""
 
 
@@ -92,9 +104,17 @@ async def test_core_moves_bring_their_statuses(world: World) -> None:
     await worker.end(claimed)
     assert await both(world, batch) == ("done", "success")
     assert await statuses(world, batch) == [
-        "initialized", "configured", "ready", "queued", "started", "pre_processing", "processing",
-        "post_processing", "processed", "done",
-    ]  # fmt: skip
+        "initialized",
+        "configured",
+        "ready",
+        "queued",
+        "started",
+        "pre_processing",
+        "processing",
+        "post_processing",
+        "processed",
+        "done",
+    ]
     rows = await world.api.job_history(world.caller, batch, 1)
     assert [row["actor"] for row in rows if "status" in row] == ["user ada"] * 3 + ["worker w"] * 7
     assert len({row["at"] for row in rows if "status" in row}) == 10
@@ -245,8 +265,9 @@ async def test_core_that_others_change_is_busy(world: World) -> None:
     owner = await world.connect()
     await owner.execute(
         "INSERT INTO weft.cascade (batch_id, job_id, tenant_id) VALUES ($1, 1, $2)",
-        batch, world.caller.tenant_id,
-    )  # fmt: skip
+        batch,
+        world.caller.tenant_id,
+    )
     with pytest.raises(StatusBusy):
         await put(world, batch, "ready")
     assert await both(world, batch) == ("error_checked", "failed")

@@ -167,9 +167,12 @@ async def test_soft_limit_above_the_limit_is_refused(world: World, kind: str) ->
         assert "one change may set both" in refused.value.hint
     assert await set_limit(world, of) == made
     for patch in (
-        {"amount_max": 5, "amount_soft_max": 4}, {"amount_max": None}, {"amount_soft_max": 9},
-        {"amount_soft_max": None}, {"amount_max": 1},
-    ):  # fmt: skip
+        {"amount_max": 5, "amount_soft_max": 4},
+        {"amount_max": None},
+        {"amount_soft_max": 9},
+        {"amount_soft_max": None},
+        {"amount_max": 1},
+    ):
         changed = await set_limit(world, of, **patch)
         assert {name: changed[name] for name in patch} == patch
         made |= changed
@@ -199,9 +202,17 @@ async def test_of_two_changes_at_once_the_second_sees_the_first(
     transaction = first.transaction()
     await transaction.start()
     await call_on(
-        first, "set_limit", caller=world.caller, kind=of.kind, of_name=of.name, of_batch_id=None,
-        group_id=None, path=None, measure="cpu", patch={"amount_max": 5},
-    )  # fmt: skip
+        first,
+        "set_limit",
+        caller=world.caller,
+        kind=of.kind,
+        of_name=of.name,
+        of_batch_id=None,
+        group_id=None,
+        path=None,
+        measure="cpu",
+        patch={"amount_max": 5},
+    )
     second = await world.start_waiting(set_limit(world, of, amount_soft_max=8))
     await transaction.commit()
     with pytest.raises(SoftLimitAboveLimit, match="8 is above the limit 5"):

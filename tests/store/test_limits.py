@@ -90,8 +90,10 @@ async def test_user_at_their_limit_is_paused_whoever_pays(world: World) -> None:
     assert [await world.states(one) for one in (mine, paid, late)] == ["r", "r", "r"]
     (found,) = await listed(world)
     assert (found["kind"], found["user"], found["limit_state"]) == (
-        "user", world.caller.user_name, "paused",
-    )  # fmt: skip
+        "user",
+        world.caller.user_name,
+        "paused",
+    )
     assert await world.findings() == {}
     await limit(world, user(world), ENOUGH)
     assert sorted(one.batch_id for one in await worker.claim()) == sorted((mine, paid, late))
@@ -146,9 +148,11 @@ async def test_hours_are_what_was_billed_and_what_runs(own_world: World) -> None
     """Folded or not, in each measure, of each kind of limit."""
     batch = await own_world.submit(job_rows(2, shapes=[LARGE], group=[1, 0]), groups=TREE)
     kinds = {
-        "user": user(own_world), "project": Limited("project", "default"),
-        "batch": Limited("group", None, batch), "group": Limited("group", None, batch, "/a"),
-    }  # fmt: skip
+        "user": user(own_world),
+        "project": Limited("project", "default"),
+        "batch": Limited("group", None, batch),
+        "group": Limited("group", None, batch, "/a"),
+    }
     for measure in Measure:
         for of in kinds.values():
             await limit(own_world, of, ENOUGH, measure)
@@ -293,9 +297,10 @@ async def attempt_ms(world: World, *batches: int) -> int:
     return int(
         await world.admin.fetchval(
             "SELECT coalesce(sum(weft._ms_between(started_at, ended_at)), 0) FROM weft.attempt "
-            "WHERE batch_id = ANY($1)", batches,
+            "WHERE batch_id = ANY($1)",
+            batches,
         )
-    )  # fmt: skip
+    )
 
 
 async def test_project_costs_the_sum_of_its_attempts(world: World, worker: Worker) -> None:
@@ -333,8 +338,9 @@ async def test_usage_of_a_project_may_be_beyond_64_bits(own_world: World) -> Non
         "SELECT p.project_id, p.tenant_id, current_date, c.rate_card_id, s.shape_id, $1 "
         "FROM weft.billing_project p, weft.rate_card c, weft.shape s "
         "WHERE p.name = 'default' AND s.memory_mib = $2",
-        ms, 4 << 20,
-    )  # fmt: skip
+        ms,
+        4 << 20,
+    )
     await add_up_usage(own_world.admin, date(2020, 1, 1))
     (project,) = await own_world.api.list_projects(own_world.caller, None)
     (day,) = await own_world.api.list_project_days(

@@ -76,10 +76,12 @@ BREACHES = {
     ),
     # Each item has one job or a reason.
     "an item whose job there is not": (
-        "items_have_jobs", "UPDATE weft.source_item SET job_id = 9 WHERE batch_id = $1 AND n = 1",
+        "items_have_jobs",
+        "UPDATE weft.source_item SET job_id = 9 WHERE batch_id = $1 AND n = 1",
     ),
     "two items of one job": (
-        "items_have_jobs", "UPDATE weft.source_item SET job_id = 1 WHERE batch_id = $1",
+        "items_have_jobs",
+        "UPDATE weft.source_item SET job_id = 1 WHERE batch_id = $1",
     ),
     "an item at which nobody looks": (
         "items_have_jobs",
@@ -87,7 +89,8 @@ BREACHES = {
     ),
     # Deliveries due are made.
     "a message that nobody recorded": (
-        "messages_are_recorded", "DELETE FROM weft.callback_delivery WHERE batch_id = $1",
+        "messages_are_recorded",
+        "DELETE FROM weft.callback_delivery WHERE batch_id = $1",
     ),
     "a message that is neither due nor tried": (
         "messages_are_recorded",
@@ -106,7 +109,7 @@ BREACHES = {
         "series_are_in_order",
         "UPDATE weft.source_item SET series_at = 3 - series_at WHERE batch_id = $1",
     ),
-}  # fmt: skip
+}
 
 
 async def n_found(connection: asyncpg.Connection, name: str) -> int:
@@ -173,19 +176,40 @@ async def found(world: World, batch: int) -> set[str]:
     [
         ("DELETE FROM weft.transport_offer WHERE batch_id = $1", OFFERED),
         ("UPDATE weft.job SET state = 1, listed = true WHERE batch_id = $1", OFFERED),
-        (("UPDATE weft.job SET state = 4, attempt = 1, claimed_at = now(), incarnation_id = ("
-         "SELECT max(incarnation_id) FROM weft.worker_incarnation) WHERE batch_id = $1"), OFFERED),
+        (
+            (
+                "UPDATE weft.job SET state = 4, attempt = 1, claimed_at = now(), "
+                "incarnation_id = ("
+                "SELECT max(incarnation_id) FROM weft.worker_incarnation) WHERE batch_id = $1"
+            ),
+            OFFERED,
+        ),
         ("UPDATE weft.transport_offer SET attempt = 1 WHERE batch_id = $1", OFFERED),
         ("UPDATE weft.transport_offer SET job_id = job_id + 90 WHERE batch_id = $1", OFFERED),
-        (("UPDATE weft.job SET state = 9, cancelled_at = now() - interval '1 hour' "
-         "WHERE batch_id = $1"), OFFERED),
+        (
+            (
+                "UPDATE weft.job SET state = 9, cancelled_at = now() - interval '1 hour' "
+                "WHERE batch_id = $1"
+            ),
+            OFFERED,
+        ),
         ("DELETE FROM weft.place WHERE batch_id = $1", "places_have_jobs"),
-        (("UPDATE weft.gate SET n_taken = 0 WHERE gate_id IN ("
-         "SELECT gate_id FROM weft.place WHERE batch_id = $1)"), "places_are_counted"),
-        (("UPDATE weft.user_share SET running_m = 0 WHERE user_id = ("
-         "SELECT user_id FROM weft.batch WHERE batch_id = $1)"), "shares_equal_jobs"),
+        (
+            (
+                "UPDATE weft.gate SET n_taken = 0 WHERE gate_id IN ("
+                "SELECT gate_id FROM weft.place WHERE batch_id = $1)"
+            ),
+            "places_are_counted",
+        ),
+        (
+            (
+                "UPDATE weft.user_share SET running_m = 0 WHERE user_id = ("
+                "SELECT user_id FROM weft.batch WHERE batch_id = $1)"
+            ),
+            "shares_equal_jobs",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_each_fault_is_named(rabbit: Rabbit, change: str, check: str) -> None:
     world = rabbit.world
     await set_quota(world, "ada", cores=3)

@@ -55,11 +55,19 @@ async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) 
         return [[row[name] for name in FIELDS] for row in rows[-5:]]
 
     assert told(await _minutes(own_world, ada, 3)) == [
-        [0, 0, 0, 0, 0], [4, 0, 0, 0, 0], [0, 2, 1, 1, 0], [1, 2, 0, 0, 0], [0, 0, 2, 0, 1],
-    ]  # fmt: skip
+        [0, 0, 0, 0, 0],
+        [4, 0, 0, 0, 0],
+        [0, 2, 1, 1, 0],
+        [1, 2, 0, 0, 0],
+        [0, 0, 2, 0, 1],
+    ]
     assert told(await _minutes(own_world, all_, 3)) == [
-        [0, 0, 0, 0, 0], [6, 0, 0, 0, 0], [0, 4, 1, 1, 0], [1, 4, 0, 0, 0], [0, 2, 2, 0, 1],
-    ]  # fmt: skip
+        [0, 0, 0, 0, 0],
+        [6, 0, 0, 0, 0],
+        [0, 4, 1, 1, 0],
+        [1, 4, 0, 0, 0],
+        [0, 2, 2, 0, 1],
+    ]
     assert told(await _minutes(own_world, bob, 3))[-1] == [0, 2, 0, 0, 0]
     other = replace(all_, tenant_id=bob.tenant_id + 1_000_000)
     assert told(await _minutes(own_world, other, 3)) == [[0] * 5] * 5
@@ -121,8 +129,9 @@ async def test_minutes_are_read_by_key_however_many_users_there_are(own_world: W
         SELECT $1, u, m, 0, 0, 0, 0, 0 FROM generate_series(0, 300) u,
             generate_series($2::timestamptz, $2::timestamptz + interval '1 hour', '1 minute') m
         """,
-        own_world.caller.tenant_id, NOW - timedelta(minutes=70),
-    )  # fmt: skip
+        own_world.caller.tenant_id,
+        NOW - timedelta(minutes=70),
+    )
     connection = await own_world.connect()
     async with reads(connection, "user_minute") as read:
         await connection.fetch(

@@ -40,9 +40,7 @@ async def look(world: World, *, in_s: float = 0) -> Sequence[Mapping[str, Any]]:
 
 
 def phase(one: Claimed, phase: Phase) -> PhaseReport:
-    return PhaseReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, phase=phase
-    )  # fmt: skip
+    return PhaseReport(batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, phase=phase)
 
 
 async def running(world: World, **monitor: Any) -> tuple[int, Worker, Claimed]:  # noqa: ANN401 (fields)
@@ -83,9 +81,9 @@ async def test_stopped_attempt_cannot_succeed(world: World) -> None:
     said = msgspec.structs.replace(end_report(one), memory_peak_bytes=7, stdout_bytes=500)
     verdicts = [
         *await worker.store.complete_attempts(worker.id, [said, end_report(one)]),
-        *await worker.start(one), *await worker.store.record_phases(
-            worker.id, [phase(one, Phase.PUBLISHING)]),
-    ]  # fmt: skip
+        *await worker.start(one),
+        *await worker.store.record_phases(worker.id, [phase(one, Phase.PUBLISHING)]),
+    ]
     (attempt,) = await world.attempts(batch)
 
     assert verdicts == ["stale"] * 4
@@ -214,9 +212,11 @@ async def test_jobs_of_queues_without_limits_are_not_noted(world: World) -> None
 
 
 async def watches(world: World) -> int:
-    return int(await world.admin.fetchval(
-        "SELECT count(*) FROM weft.attempt_watch WHERE tenant_id = $1", world.caller.tenant_id
-    ))  # fmt: skip
+    return int(
+        await world.admin.fetchval(
+            "SELECT count(*) FROM weft.attempt_watch WHERE tenant_id = $1", world.caller.tenant_id
+        )
+    )
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -274,8 +274,10 @@ async def test_job_that_is_ready_for_too_long_ends(world: World, worker: Worker)
     assert (early, late) == ([], [(1, "it was ready for longer than 60 s")])
     assert (ended, held, released) == ("sRre", [], [])
     assert (job["state"], job["reason"], job["message"]) == (
-        "error", "overdue", "it was ready for longer than 60 s",
-    )  # fmt: skip
+        "error",
+        "overdue",
+        "it was ready for longer than 60 s",
+    )
     assert await dead_letters(world, batch) == [(16, "it was ready for longer than <n> s")]
     await worker.end(one)
 

@@ -52,9 +52,13 @@ async def patrolled(world: World, *, limit: int = 100) -> list[Mapping[str, Any]
     position, found = Position(world.caller.tenant_id), []
     epoch = await world.lead()
     while step := await world.call(
-        "patrol", epoch=epoch, from_tenant=position.tenant_id, from_batch=position.batch_id,
-        after_job=position.after_job, limit_jobs=limit,
-    ):  # fmt: skip
+        "patrol",
+        epoch=epoch,
+        from_tenant=position.tenant_id,
+        from_batch=position.batch_id,
+        after_job=position.after_job,
+        limit_jobs=limit,
+    ):
         ((document,),) = step
         if document is None or document["tenant_id"] != world.caller.tenant_id:
             break
@@ -66,9 +70,10 @@ async def patrolled(world: World, *, limit: int = 100) -> list[Mapping[str, Any]
 @pytest.mark.parametrize("kind", ORPHANS)
 async def test_audit_and_driver_find_an_orphan(world: World, kind: str) -> None:
     batch = await world.submit(
-        retried() if kind == "blocked"
+        retried()
+        if kind == "blocked"
         else job_rows(2, parents={2: [1]} if kind == "pending" else {})
-    )  # fmt: skip
+    )
     if kind in {"running", "lost", "blocked"}:
         worker, claimed = await world.claim()
         if kind == "blocked":

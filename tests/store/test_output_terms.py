@@ -119,10 +119,14 @@ async def test_batch_may_say_for_how_long(world: World, keep_s: int, *, is_gone:
 @pytest.mark.parametrize(
     ("terms", "is_gone"),
     [
-        ([3600], True), ([90_000], False), ([3600, 90_000], False), ([3600, 3700], True),
-        ([3600, None], False), ([None, 3600], False),
+        ([3600], True),
+        ([90_000], False),
+        ([3600, 90_000], False),
+        ([3600, 3700], True),
+        ([3600, None], False),
+        ([None, 3600], False),
     ],
-)  # fmt: skip
+)
 async def test_all_jobs_of_a_batch_may_say_for_how_long(
     world: World, terms: list[int | None], *, is_gone: bool
 ) -> None:
@@ -171,8 +175,9 @@ async def test_files_of_a_job_are_listed_by_path(site: Site) -> None:
     batch_id, job_id = one.batch_id, one.job_id
     listed = await api.list_files(caller, batch_id, job_id, attempt=None, after=None, limit=10)
     assert [(row["path"], row["bytes"], row["address"]) for row in listed] == [
-        ("a", 1, "s3://x/a"), ("b", 2, None)
-    ]  # fmt: skip
+        ("a", 1, "s3://x/a"),
+        ("b", 2, None),
+    ]
     assert listed[1]["sha256"] == SECOND.hex()
     rest = await api.list_files(caller, batch_id, job_id, attempt=1, after="a", limit=10)
     assert [row["path"] for row in rest] == ["b"]

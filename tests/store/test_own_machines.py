@@ -64,8 +64,9 @@ class OwnSite(Site):
             "changed_at = changed_at - $2 * interval '1 second', "
             "costs_from = costs_from - $2 * interval '1 second' FROM weft.pool p "
             "WHERE p.pool_id = m.pool_id AND p.name = $1",
-            self.world.pool, seconds,
-        )  # fmt: skip
+            self.world.pool,
+            seconds,
+        )
 
 
 async def taken(worker: Worker) -> Sequence[Claimed]:
@@ -144,7 +145,7 @@ async def test_each_job_gets_one_machine_within_the_maximum(site: OwnSite) -> No
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-async def test_a_cancel_while_the_machine_is_made_wins(site: OwnSite, is_there: bool) -> None:  # noqa: FBT001
+async def test_a_cancel_while_the_machine_is_made_wins(site: OwnSite, is_there: bool) -> None:
     batch = await site.own()
     await site.rounds()
     (name,) = site.provider.machines
@@ -220,15 +221,18 @@ async def test_a_job_whose_machine_is_being_made_counts_in_the_load_of_its_user(
     async def load() -> int | None:
         found: int | None = await world.admin.fetchval(
             "SELECT s.running_m FROM weft.user_share s JOIN weft.pool p USING (pool_id) "
-            "WHERE p.name = $1 AND s.user_id = $2", world.pool, world.caller.user_id,
-        )  # fmt: skip
+            "WHERE p.name = $1 AND s.user_id = $2",
+            world.pool,
+            world.caller.user_id,
+        )
         return found
 
     async def share() -> list[int]:
         found: list[int] = await world.admin.fetchval(
             "SELECT (weft._fair_shares(p.pool_id, 1500, 9)).user_ids FROM weft.pool p "
-            "WHERE p.name = $1", world.pool,
-        )  # fmt: skip
+            "WHERE p.name = $1",
+            world.pool,
+        )
         return found
 
     other = await world.user("bob")
@@ -300,10 +304,22 @@ class Story:
     async def step(self) -> None:
         """Let one thing happen, most often a round."""
         steps = [
-            self.round, self.round, self.round, self.submit, self.cancel, self.come, self.come,
-            self.claim, self.claim, self.end, self.lose, self.age, self.break_provider,
-            self.die, self.forget,
-        ]  # fmt: skip
+            self.round,
+            self.round,
+            self.round,
+            self.submit,
+            self.cancel,
+            self.come,
+            self.come,
+            self.claim,
+            self.claim,
+            self.end,
+            self.lose,
+            self.age,
+            self.break_provider,
+            self.die,
+            self.forget,
+        ]
         await self._chance.choice(steps)()
 
     async def round(self) -> None:

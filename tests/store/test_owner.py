@@ -51,9 +51,11 @@ def names(server: ExternalServer) -> Iterator[tuple[str, str]]:
     name = f"n{secrets.token_hex(4)}"
     yield f"{name}_owner", name
     execute(
-        server.dsn(), f"DROP DATABASE IF EXISTS {name}",
-        *(f"DROP ROLE IF EXISTS {role}" for role in ROLES), f"DROP ROLE IF EXISTS {name}_owner",
-    )  # fmt: skip
+        server.dsn(),
+        f"DROP DATABASE IF EXISTS {name}",
+        *(f"DROP ROLE IF EXISTS {role}" for role in ROLES),
+        f"DROP ROLE IF EXISTS {name}_owner",
+    )
 
 
 def execute(dsn: str, *statements: str) -> None:
@@ -156,9 +158,13 @@ def test_what_the_error_advises_helps(
     except WeftError as error:
         before = error
     if before is not None:
-        execute(server.dsn(), *before.hint.partition(": ")[2].replace(
-            "and where another user made the roles of weft: ", ""
-        ).partition(". See")[0].split(";"))  # fmt: skip
+        execute(
+            server.dsn(),
+            *before.hint.partition(": ")[2]
+            .replace("and where another user made the roles of weft: ", "")
+            .partition(". See")[0]
+            .split(";"),
+        )
         asyncio.run(prepare(dsn, "password"))
 
     assert isinstance(before, RightsMissing) or rights == "CREATEROLE"

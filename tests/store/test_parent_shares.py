@@ -39,8 +39,9 @@ async def test_two_open_transactions_count_one_share(world: World, reason: Reaso
     await second
     job = await world.api.get_job(world.caller, batch, 4)
     assert (await world.states(batch), job["message"], job["share_parents"]) == (
-        *(("ffRc", "parent j1: failed") if reason else ("ssRr", None)), {"60%": [1, 2, 3]},
-    )  # fmt: skip
+        *(("ffRc", "parent j1: failed") if reason else ("ssRr", None)),
+        {"60%": [1, 2, 3]},
+    )
 
 
 async def test_retry_counts_anew(world: World) -> None:

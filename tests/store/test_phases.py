@@ -35,18 +35,31 @@ def agent_of(world: World, engine: DirectoryEngine, scratch: Path) -> Agent:
     runner = RemoteRunner(engine, handles, logs, "remote")
     store = world.backend.worker_store()
     facts = WorkerFacts(
-        name="remote", host="here", pool=world.pool, version="0", cpu_m=100_000,
-        memory_mib=100_000, storage_mib=1_000_000, gpu=0,
+        name="remote",
+        host="here",
+        pool=world.pool,
+        version="0",
+        cpu_m=100_000,
+        memory_mib=100_000,
+        storage_mib=1_000_000,
+        gpu=0,
         offers={"executor": ["process", "function"]},
-    )  # fmt: skip
+    )
     site = AgentSite(
-        store=store, notices=store.notices, giving=store, runner=runner, facts=facts,
-        grace_ms=100, heartbeat_s=60.0,
-        fence=FenceTerms(), scratch=scratch, files=file_site(scratch),
+        store=store,
+        notices=store.notices,
+        giving=store,
+        runner=runner,
+        facts=facts,
+        grace_ms=100,
+        heartbeat_s=60.0,
+        fence=FenceTerms(),
+        scratch=scratch,
+        files=file_site(scratch),
         log_keeper=FileLogKeeper(Path("/nowhere")),
         checkpoint_removal=CheckpointRemoval(store, scratch / "checkpoints", again_s=600.0),
         signatures=Signatures(store, SecretKeys),
-    )  # fmt: skip
+    )
     return Agent(site, on_ready=lambda: None)
 
 
@@ -90,8 +103,9 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     assert attempt["reason"] == "exit"
     assert attempt["started_at"] is not None
     assert [(one["phase"], one["message"]) for one in history if one["attempt"]][:2] == [
-        ("assigned", None), ("queued_remote", "it waits: Priority"),
-    ]  # fmt: skip
+        ("assigned", None),
+        ("queued_remote", "it waits: Priority"),
+    ]
 
 
 async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(

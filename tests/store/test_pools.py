@@ -223,11 +223,16 @@ async def test_a_full_region_does_not_hide_jobs_of_another(
     worker = await world.worker("w", cpu_m=1000, memory_mib=1024, region=new.region)
     claimed = await worker.claim(1)
     regions = [
-        (await world.admin.fetchval(
-            "SELECT l.asks ->> 'region' FROM weft.job j JOIN weft.lane l USING (lane_id) "
-            "WHERE j.batch_id = $1 AND j.job_id = $2", one.batch_id, one.job_id))
+        (
+            await world.admin.fetchval(
+                "SELECT l.asks ->> 'region' FROM weft.job j JOIN weft.lane l USING (lane_id) "
+                "WHERE j.batch_id = $1 AND j.job_id = $2",
+                one.batch_id,
+                one.job_id,
+            )
+        )
         for one in claimed
-    ]  # fmt: skip
+    ]
     await worker.end(*claimed)
     await world.api.save_pools(world.caller, await others(world))
 
@@ -369,11 +374,19 @@ async def test_machines_cost_what_their_price_was_at_the_time(world: World) -> N
         log = [one["reason"] for one in rows]
 
     assert halfway == {
-        "machine_hours": 7, "used_hours": 2, "cost": 14, "used_cost": 4, "idle_cost": 10,
-    }  # fmt: skip
+        "machine_hours": 7,
+        "used_hours": 2,
+        "cost": 14,
+        "used_cost": 4,
+        "idle_cost": 10,
+    }
     assert found == {
-        "machine_hours": 8, "used_hours": 2.5, "cost": 24, "used_cost": 9, "idle_cost": 15,
-    }  # fmt: skip
+        "machine_hours": 8,
+        "used_hours": 2.5,
+        "cost": 24,
+        "used_cost": 9,
+        "idle_cost": 15,
+    }
     assert "the owner changed the price of flavour small from 0 to 2 per hour" in log
 
 
@@ -407,8 +420,9 @@ async def test_the_audit_finds_costs_that_no_machine_made(world: World) -> None:
         assert COST_CHECK not in await world.findings()
         changed = await world.findings_after(
             "UPDATE weft.pool_cost SET machine_us = machine_us + 1 WHERE pool_id = "
-            "(SELECT pool_id FROM weft.pool WHERE name = $1)", world.pool,
-        )  # fmt: skip
+            "(SELECT pool_id FROM weft.pool WHERE name = $1)",
+            world.pool,
+        )
         (found,) = changed[COST_CHECK]
 
     assert (found["pool"], found["flavour"]) == (world.pool, "small")

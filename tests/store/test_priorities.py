@@ -36,11 +36,13 @@ async def steps(world: World, batch: int, *, limit: int = 2000) -> list[str]:
     """Give each running operation of the batch one step; return what came of them."""
     return [
         await world.backend.driver._database.value(
-            "set_priorities", epoch=await world.lead(), of_operation_id=one.operation_id,
+            "set_priorities",
+            epoch=await world.lead(),
+            of_operation_id=one.operation_id,
             limit_rows=limit,
         )
         for one in await running(world, batch)
-    ]  # fmt: skip
+    ]
 
 
 async def prioritize(world: World, batch: int, group: int, priority: int) -> dict[str, object]:
@@ -144,10 +146,13 @@ async def test_job_of_a_held_batch_is_parked_when_it_leaves_its_range(world: Wor
 @pytest.mark.parametrize(
     ("group", "expected"),
     [
-        (0, [9] * 8), (1, [0, 1, 9, 9, 9, 9, 0, 1]), (2, [0, 1, 0, 1, 9, 9, 0, 1]),
-        (3, [0, 1, 0, 1, 0, 1, 9, 9]), (4, [0, 9, 9, 1, 9, 1, 0, 1]),
+        (0, [9] * 8),
+        (1, [0, 1, 9, 9, 9, 9, 0, 1]),
+        (2, [0, 1, 0, 1, 9, 9, 0, 1]),
+        (3, [0, 1, 0, 1, 0, 1, 9, 9]),
+        (4, [0, 9, 9, 1, 9, 1, 0, 1]),
     ],
-)  # fmt: skip
+)
 async def test_group_and_all_below_it_and_no_other_jobs_change(
     world: World, group: int, expected: list[int]
 ) -> None:
@@ -175,8 +180,10 @@ async def test_steps_are_bounded_and_go_on_where_the_last_one_ended(world: World
         seen.append((*outcomes, document["done"], document["total"], document["state"]))
 
     assert seen == [
-        ("moved", 10, 25, "running"), ("moved", 20, 25, "running"), ("moved", 25, 25, "success"),
-    ]  # fmt: skip
+        ("moved", 10, 25, "running"),
+        ("moved", 20, 25, "running"),
+        ("moved", 25, 25, "success"),
+    ]
     assert numbers(await worker.claim()) == list(range(1, 26))
 
 
@@ -230,9 +237,13 @@ async def test_cancelled_batch_has_nothing_to_change_but_what_always_runs(world:
 async def test_history_and_events_say_who_changed_a_group(world: World) -> None:
     batch = await world.submit(job_rows(2, group=[0, 1]), groups=TREE)
     operation = await world.api.prioritize_group(
-        world.caller, batch, 1, patch={"priority": -3, "attributes": {"k": "v"}}, limits=LIMITS,
+        world.caller,
+        batch,
+        1,
+        patch={"priority": -3, "attributes": {"k": "v"}},
+        limits=LIMITS,
         trace_id="0" * 32,
-    )  # fmt: skip
+    )
     await advance_operation(world.driver, await world.lead(), (await running(world, batch))[0])
     changes = await world.api.group_history(world.caller, batch, 1, before=None, limit=9)
     events = await world.admin.fetch(
@@ -248,9 +259,11 @@ async def test_history_and_events_say_who_changed_a_group(world: World) -> None:
         ("edited", "user ada", 'attributes "k"'),
     ]
     assert [(row["kind"], row["groups"], row["jobs"]) for row in events] == [
-        ("group.edited", [1], []), ("group.prioritized", [1], []), ("jobs.prioritized", [], [2]),
+        ("group.edited", [1], []),
+        ("group.prioritized", [1], []),
+        ("jobs.prioritized", [], [2]),
         ("operation.success", [1], []),
-    ]  # fmt: skip
+    ]
     assert (await world.api.get_operation(world.caller, operation))["state"] == "success"
     assert [len(history) for history in of_jobs] == [1, 2]
     assert of_jobs[1][1]["subtype"] == "prioritized"
@@ -261,9 +274,13 @@ async def test_taken_name_with_a_priority_changes_neither(world: World) -> None:
     batch = await world.submit(job_rows(1, group=1), groups=TREE)
     with pytest.raises(errors.GroupExists):
         await world.api.prioritize_group(
-            world.caller, batch, 1, patch={"priority": 5, "name": "c"}, limits=LIMITS,
+            world.caller,
+            batch,
+            1,
+            patch={"priority": 5, "name": "c"},
+            limits=LIMITS,
             trace_id="0" * 32,
-        )  # fmt: skip
+        )
 
     assert await running(world, batch) == []
     assert await world.api.group_history(world.caller, batch, 1, before=None, limit=9) == []

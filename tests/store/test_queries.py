@@ -49,9 +49,16 @@ TERMS = {parse_query(text, Subject.JOBS): found for text, found in JOB_TERMS.ite
 
 
 async def ids(
-    world: World, batch: int, query: str | Node, *, group: int | str | None = None, after: int = 0,
-    limit: int = 100, caller: Caller | None = None, limits: QueryLimits = LIMITS,
-) -> list[int]:  # fmt: skip
+    world: World,
+    batch: int,
+    query: str | Node,
+    *,
+    group: int | str | None = None,
+    after: int = 0,
+    limit: int = 100,
+    caller: Caller | None = None,
+    limits: QueryLimits = LIMITS,
+) -> list[int]:
     node = parse_query(query, Subject.JOBS) if isinstance(query, str) else query
     wanted = JobQuery(query=node, group=group, after=after, limit=limit, limits=limits)
     rows = await world.api.query_jobs(caller or world.caller, batch, wanted)
@@ -120,9 +127,27 @@ async def test_uncommitted_jobs_do_not_exist(world: World) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [HOSTILE, "%", "_", "\\", "'", '"', "''; DROP TABLE weft.job --", "$1", "{0}", "{batch}", "%s",
-     "\x01\x7f", "\u202e", "🎉", "é" * 1000, "x" * 10_000_000, "\ufffd", ""],
-)  # fmt: skip
+    [
+        HOSTILE,
+        "%",
+        "_",
+        "\\",
+        "'",
+        '"',
+        "''; DROP TABLE weft.job --",
+        "$1",
+        "{0}",
+        "{batch}",
+        "%s",
+        "\x01\x7f",
+        "\u202e",
+        "🎉",
+        "é" * 1000,
+        "x" * 10_000_000,
+        "\ufffd",
+        "",
+    ],
+)
 async def test_hostile_texts_are_only_values(world: World, text: str) -> None:
     batch = await world.submit(labelled_rows())
     nodes: list[Node] = [
@@ -162,9 +187,14 @@ async def live_jobs(world: World, batch: int) -> list[int]:
     """Ask as a login that has named its tenant."""
     async with world.transaction("weft_api") as connection:
         await call_on(
-            connection, "begin_query", tenant_id=world.caller.tenant_id, batch_id=None,
-            of_group=None, of_path=None, timeout_ms=30_000,
-        )  # fmt: skip
+            connection,
+            "begin_query",
+            tenant_id=world.caller.tenant_id,
+            batch_id=None,
+            of_group=None,
+            of_path=None,
+            timeout_ms=30_000,
+        )
         rows = await call_on(connection, "live_jobs", of_batch_id=batch, first_job=1, last_job=99)
     return [row[0] for row in rows]
 
@@ -225,8 +255,10 @@ async def test_jobs_of_a_group_are_those_below_it_too(world: World) -> None:
     assert await ids(world, batch, "name = x", group="/a") == [7, 17, 27]
     assert await ids(world, batch, "name = x", group="pca") == [3]
     assert await ids(world, batch, "job_id > 16 and not name = x", group="/a", limit=3) == [
-        18, 19, 20,
-    ]  # fmt: skip
+        18,
+        19,
+        20,
+    ]
     for after in range(31):
         expected_ids = [number for number in in_a if number > after]
         assert await ids(world, batch, "", group="/a", after=after, limit=4) == expected_ids[:4]
@@ -316,7 +348,7 @@ async def test_batch_that_was_cancelled_after_its_end_is_found_as_success(
 
 
 @pytest.mark.parametrize("folded", [False, True])
-async def test_each_term_finds_its_batches(world: World, folded: bool) -> None:  # noqa: FBT001 (a parameter)
+async def test_each_term_finds_its_batches(world: World, folded: bool) -> None:
     """Also what is not folded yet counts."""
     word_by_id = {number: word for word, number in (await varied_batches(world)).items()}
     if folded:

@@ -47,8 +47,12 @@ async def test_gate_of_one_job_is_shared_by_batches(world: World) -> None:
     document = await world.api.get_job(world.caller, first, 2)
 
     assert {(one.batch_id, one.job_id) for one in claimed} == {
-        (first, 1), (first, 2), (first, 3), (second, 1), (second, 3),
-    }  # fmt: skip
+        (first, 1),
+        (first, 2),
+        (first, 3),
+        (second, 1),
+        (second, 3),
+    }
     assert "gates" not in document
     await worker.end(*claimed)
     assert await worker.run() == [2]

@@ -57,8 +57,10 @@ async def test_document_and_history_say_when_it_goes_on(world: World, worker: Wo
     assert "next_try_at" not in ready
     assert ready["times"]["blocked_ms"] >= 60_000
     assert [(one["from"], one["to"]) for one in history if one["to"] in {"blocked", "ready"}] == [
-        (None, "ready"), ("running", "blocked"), ("blocked", "ready")
-    ]  # fmt: skip
+        (None, "ready"),
+        ("running", "blocked"),
+        ("blocked", "ready"),
+    ]
 
 
 async def test_jobs_of_an_array_share_a_policy(world: World, worker: Worker) -> None:

@@ -40,9 +40,10 @@ async def used_cpu(world: World, batch: int) -> int:
     return int(
         await world.admin.fetchval(
             "SELECT sum(weft._ms_between(a.started_at, a.ended_at) * s.cpu_m) "
-            "FROM weft.attempt a JOIN weft.shape s USING (shape_id) WHERE batch_id = $1", batch,
+            "FROM weft.attempt a JOIN weft.shape s USING (shape_id) WHERE batch_id = $1",
+            batch,
         )
-    )  # fmt: skip
+    )
 
 
 async def run(world: World, batch: int, *, days_ago: int, age_us: int) -> int:
@@ -52,8 +53,10 @@ async def run(world: World, batch: int, *, days_ago: int, age_us: int) -> int:
     await worker.end(claimed, start_age_us=age_us)
     await world.admin.execute(
         "UPDATE weft.job_delta SET usage_on = usage_on - $2::int "
-        "WHERE batch_id = $1 AND usage_on IS NOT NULL", batch, days_ago,
-    )  # fmt: skip
+        "WHERE batch_id = $1 AND usage_on IS NOT NULL",
+        batch,
+        days_ago,
+    )
     return await used_cpu(world, batch)
 
 
@@ -90,8 +93,9 @@ async def test_each_division_adds_up_to_the_cost_and_names_who_used_it(own_world
     used.append(await run(own_world, three, days_ago=0, age_us=3_333_333))
     days = await own_world.admin.fetchval(
         "SELECT array_agg(DISTINCT usage_on::text ORDER BY usage_on::text) FROM weft.job_delta "
-        "WHERE batch_id = ANY($1) AND usage_on IS NOT NULL", [one, two, three],
-    )  # fmt: skip
+        "WHERE batch_id = ANY($1) AND usage_on IS NOT NULL",
+        [one, two, three],
+    )
     assert all(used)
 
     for _ in range(2):
@@ -109,8 +113,10 @@ async def test_each_division_adds_up_to_the_cost_and_names_who_used_it(own_world
             ("value", days[1]): used[1] + used[2],
         }
         assert await cpu_of(own_world, "attribute", ada) == {
-            ("value", "x"): used[0], ("value", "y"): used[1], ("none", None): used[2],
-        }  # fmt: skip
+            ("value", "x"): used[0],
+            ("value", "y"): used[1],
+            ("none", None): used[2],
+        }
         resources = await cpu_of(own_world, "resource", ada)
         assert resources[("value", "cpu")] == sum(used)
         assert [name for _, name in resources] == ["cpu", "memory", "storage"]
@@ -241,7 +247,7 @@ async def test_page_goes_on_behind_what_used_nothing_in_its_time(own_world: Worl
         "INSERT INTO weft.usage_sum "
         "SELECT $1, project_id, 0, '2020-01-01', 1, 1, 1, 0, 0 FROM made",
         own_world.caller.tenant_id,
-    )  # fmt: skip
+    )
     today = await own_world.admin.fetchval("SELECT (now() AT TIME ZONE 'UTC')::date - 9")
     asked = {"by": "project", "first_day": today, "limit": 1}
     third = await _page(own_world, boss, **asked)

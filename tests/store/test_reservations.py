@@ -233,9 +233,13 @@ async def test_a_kept_worker_leaves_alone_what_another_took_after_its_snapshot(
         await connection.fetchval("SELECT 1")
         assert len(await fast.claim(1)) == 1
         found = await call_on(
-            connection, "claim_reserved", incarnation_id=slow.id, budget_cpu_m=MUCH_CPU_M,
-            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=1,
-        )  # fmt: skip
+            connection,
+            "claim_reserved",
+            incarnation_id=slow.id,
+            budget_cpu_m=MUCH_CPU_M,
+            budget_memory_mib=MUCH_MEMORY_MIB,
+            limit_jobs=1,
+        )
         assert found == []
 
 
@@ -284,8 +288,9 @@ async def test_what_fills_the_gap_ends_before_the_date_that_was_promised(world: 
             "SELECT max(j.started_at + t.at_most_s * interval '1 second') <= $2"
             " FROM weft._live_attempts($1) j JOIN weft.lane l USING (lane_id),"
             " weft._limit_range(l.asks) t WHERE l.asks ->> 'timeout_s' = '900-900'",
-            worker.id, promised,
-        )  # fmt: skip
+            worker.id,
+            promised,
+        )
         await worker.end(*filling)
 
     await worker.end(*running)
@@ -299,11 +304,15 @@ async def test_a_job_that_would_end_too_late_does_not_fill_the_gap(world: World)
     assert promised is not None
     found = [
         await world.call(
-            "claim_reserved", incarnation_id=worker.id, budget_cpu_m=1000,
-            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=9, at=promised - timedelta(seconds=left),
+            "claim_reserved",
+            incarnation_id=worker.id,
+            budget_cpu_m=1000,
+            budget_memory_mib=MUCH_MEMORY_MIB,
+            limit_jobs=9,
+            at=promised - timedelta(seconds=left),
         )
         for left in (899, 901)
-    ]  # fmt: skip
+    ]
 
     assert [len(one) for one in found] == [0, 1]
 

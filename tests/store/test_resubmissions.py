@@ -32,14 +32,23 @@ from weft.wire.spec import FunctionSpec, JobSpec, decode_chunk, encode_chunk
 
 
 async def ask(
-    world: World, batch: int, /, *, failed: bool = False, key: str | None = None,
-    digest: bytes = b"", **changes: Any,  # noqa: ANN401 (as the api sends them)
-) -> int:  # fmt: skip
+    world: World,
+    batch: int,
+    /,
+    *,
+    failed: bool = False,
+    key: str | None = None,
+    digest: bytes = b"",
+    **changes: Any,  # noqa: ANN401 (as the api sends them)
+) -> int:
     """Ask for a resubmission; return the operation."""
     return await world.api.resubmit_batch(
-        world.caller, batch, Origin(key=key, digest=digest, trace_id=""), failed=failed,
+        world.caller,
+        batch,
+        Origin(key=key, digest=digest, trace_id=""),
+        failed=failed,
         changes=changes,
-    )  # fmt: skip
+    )
 
 
 async def advance(world: World, operation_id: int, keys: Keys = SecretKeys) -> Mapping[str, Any]:
@@ -110,8 +119,11 @@ async def test_all_jobs_of_a_batch_make_a_new_one(world: World) -> None:
     """With groups, sets, parents, names and limits; the old batch stays as it is."""
     batch = await world.submit(
         job_rows(4, group=[0, 1, 2, 2], parents=DIAMOND, names={3: "three"}, priority=7),
-        groups=TREE, name="old", attributes={"k": "v"}, cancel_after_n_failures=3,
-    )  # fmt: skip
+        groups=TREE,
+        name="old",
+        attributes={"k": "v"},
+        cancel_after_n_failures=3,
+    )
     await end_all(await world.worker())
     new = await copy(world, batch, batch={"name": "new", "attributes": {"more": "1"}})
     document = await world.api.get_batch(world.caller, new)
@@ -121,8 +133,10 @@ async def test_all_jobs_of_a_batch_make_a_new_one(world: World) -> None:
     assert await world.states(batch) == "srrp"
     assert await world.states(new) == "rppp"
     assert (document["name"], document["attributes"], document["resubmitted_from"]) == (
-        "new", {"k": "v", "more": "1"}, batch,
-    )  # fmt: skip
+        "new",
+        {"k": "v", "more": "1"},
+        batch,
+    )
     assert document["cancel_after_n_failures"] == 3
     for name in ("name", "group_id", "priority"):
         assert [one[name] for one in jobs] == [one[name] for one in old_jobs]
@@ -154,12 +168,14 @@ async def test_failed_jobs_and_their_children_make_a_new_one(world: World, worke
 @pytest.mark.parametrize("group", [0, 1])
 async def test_what_a_limit_of_failures_cancelled_is_copied(world: World, group: int) -> None:
     """As a retry runs it again; what a person cancelled stays behind."""
-    groups = [replace(one, cancel_after_n_failures=2 if one.group_id == group else None)
-              for one in TREE]  # fmt: skip
+    groups = [
+        replace(one, cancel_after_n_failures=2 if one.group_id == group else None) for one in TREE
+    ]
     batch = await world.submit(
-        job_rows(7, group=[2, 2, 2, 2, 2, 2, 0], parents={6: [1]}), groups=groups,
+        job_rows(7, group=[2, 2, 2, 2, 2, 2, 0], parents={6: [1]}),
+        groups=groups,
         cancel_after_n_failures=None if group else 2,
-    )  # fmt: skip
+    )
     worker, (one, two, three) = await world.claim(3)
     await worker.end(one, reason=Reason.EXIT)
     await world.api.cancel_jobs(world.caller, batch, [4])
@@ -205,9 +221,14 @@ async def test_arrays_stay_arrays(world: World, worker: Worker) -> None:
 async def test_jobs_are_different_as_asked(world: World) -> None:
     batch = await world.submit(2)
     changes = {
-        "env": {"A": "1"}, "timeout_s": 60.0, "priority": 3, "max_attempts": 4, "cpu_m": 2000,
-        "memory_mib": 700, "words": {"queue": "other", "pool": None},
-    }  # fmt: skip
+        "env": {"A": "1"},
+        "timeout_s": 60.0,
+        "priority": 3,
+        "max_attempts": 4,
+        "cpu_m": 2000,
+        "memory_mib": 700,
+        "words": {"queue": "other", "pool": None},
+    }
     new = await copy(world, batch, **changes)
     job = await world.job(new, 2)
     shape = await world.admin.fetchrow(
@@ -216,8 +237,11 @@ async def test_jobs_are_different_as_asked(world: World) -> None:
 
     assert [(one.env, one.timeout_s) for one in await specs(world, new)] == [({"A": "1"}, 60)] * 2
     assert (job["priority"], job["max_attempts"], job["cpu_m"], job["memory_mib"]) == (
-        3, 4, 2000, 700,
-    )  # fmt: skip
+        3,
+        4,
+        2000,
+        700,
+    )
     assert shape["countables"] == {"queue": "other", "timeout_s": "60-60"}
 
 

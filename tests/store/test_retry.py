@@ -48,8 +48,10 @@ async def test_failed_jobs_run_again_and_the_batch_completes_again(world: World)
     assert n == 2
     assert running == ({"succeeded": 2, "ready": 2}, {"succeeded": 1, "ready": 1})
     assert (document["state"], document["complete"], document["completed_at"]) == (
-        "running", False, None,
-    )  # fmt: skip
+        "running",
+        False,
+        None,
+    )
     assert again == [2, 3]
     assert (await completions(world, batch), await world.counts(batch)) == (2, {"succeeded": 4})
     assert [one["attempt"] for one in attempts] == [1, 2]
@@ -276,8 +278,9 @@ async def test_later_retry_waits_for_an_earlier_one(world: World) -> None:
 
     assert not await advance_operation(world.driver, epoch, waiting)
     assert (await finish(world, first), await finish(world, second)) == (
-        {"n_retried": 1}, {"n_retried": 0},
-    )  # fmt: skip
+        {"n_retried": 1},
+        {"n_retried": 0},
+    )
 
 
 async def test_history_shows_who_retried(world: World, worker: Worker) -> None:
@@ -289,9 +292,11 @@ async def test_history_shows_who_retried(world: World, worker: Worker) -> None:
 
     steps = [(one["from"], one["to"], one["actor"]) for one in history if one["from"] != one["to"]]
     assert steps[2:] == [
-        ("running", "failed", "worker w"), ("failed", "ready", "user ada"),
-        ("ready", "running", "worker w"), ("running", "success", "worker w"),
-    ]  # fmt: skip
+        ("running", "failed", "worker w"),
+        ("failed", "ready", "user ada"),
+        ("ready", "running", "worker w"),
+        ("running", "success", "worker w"),
+    ]
 
 
 async def test_retried_jobs_are_no_dead_letters(world: World, worker: Worker) -> None:

@@ -53,8 +53,14 @@ async def test_a_retry_after_oom_asks_for_more_memory(world: World, worker: Work
 async def test_only_the_ends_of_a_rule_count(world: World, worker: Worker) -> None:
     rule = {**OOM, "reasons": [], "exits": [[3, 5]], "signals": [10], "after": 2}
     await world.submit(asking(world, rule))
-    ends = [(Reason.OOM, None, None), (Reason.EXIT, 6, None), (Reason.EXIT, 3, None),
-            (Reason.SIGNAL, None, 9), (Reason.EXIT, 5, None), (Reason.EXIT, 1, None)]  # fmt: skip
+    ends = [
+        (Reason.OOM, None, None),
+        (Reason.EXIT, 6, None),
+        (Reason.EXIT, 3, None),
+        (Reason.SIGNAL, None, 9),
+        (Reason.EXIT, 5, None),
+        (Reason.EXIT, 1, None),
+    ]
     had = []
     for reason, code, signal in ends:
         (one,) = await worker.claim()
@@ -75,9 +81,10 @@ async def test_what_no_worker_can_hold_is_not_asked_for(world: World) -> None:
     )
     small = [await end(worker, Reason.OOM) for _ in range(2)]
     (first, *_) = [
-        one for one in await world.api.job_history(world.caller, batch, 1)
+        one
+        for one in await world.api.job_history(world.caller, batch, 1)
         if one["subtype"] == "more"
-    ]  # fmt: skip
+    ]
     large = await world.worker("large", memory_mib=2048)
     same = await end(worker, Reason.OOM)
 
@@ -129,8 +136,12 @@ async def test_a_job_is_no_longer_preemptible_after_its_rule(world: World) -> No
     words = {"pool": world.pool, "preemptible": "yes"}
     rows = job_rows(1, shapes=[Shape(words=tuple(sorted(words.items())))])
     rows.retry_on = [ASKS_MORE]
-    rule = {"after": 1, "reasons": [int(Reason.PREEMPTED)], "word": "preemptible",
-            "values": ["yes", None]}  # fmt: skip
+    rule = {
+        "after": 1,
+        "reasons": [int(Reason.PREEMPTED)],
+        "word": "preemptible",
+        "values": ["yes", None],
+    }
     batch = await world.submit(with_fields(rows, j1={"more": [rule], "preemptible": True}))
     bears = "SELECT weft._is_preemptible(j) FROM weft.job j WHERE batch_id = $1"
     before = await world.admin.fetchval(bears, batch)
@@ -140,8 +151,11 @@ async def test_a_job_is_no_longer_preemptible_after_its_rule(world: World) -> No
     assert not await world.admin.fetchval(bears, batch)
     assert await spot.claim() == []
     assert await stays.run() == [1]
-    (told,) = [one for one in await world.api.job_history(world.caller, batch, 1)
-               if one["subtype"] == "more"]  # fmt: skip
+    (told,) = [
+        one
+        for one in await world.api.job_history(world.caller, batch, 1)
+        if one["subtype"] == "more"
+    ]
     assert told["message"] == "it is no longer preemptible"
 
 
@@ -179,8 +193,13 @@ def timed(world: World, n_jobs: int = 1) -> JobRows:
     rows = job_rows(n_jobs, max_attempts=9, retry_on=CURABLE, shapes=shapes)
     rows.chunk_body = [encode_chunk([JobSpec(timeout_s=60)] * n_jobs)]
     rows.retry_on = [one | ASKS_MORE for one in rows.retry_on]
-    rule = {"after": 1, "reasons": [int(Reason.TIMEOUT)], "word": TIME_LIMIT,
-            "values": CLASSES, "limits_ms": LIMITS_MS}  # fmt: skip
+    rule = {
+        "after": 1,
+        "reasons": [int(Reason.TIMEOUT)],
+        "word": TIME_LIMIT,
+        "values": CLASSES,
+        "limits_ms": LIMITS_MS,
+    }
     return with_fields(rows, **{f"j{one}": {"more": [rule]} for one in range(1, n_jobs + 1)})
 
 
@@ -203,10 +222,14 @@ async def test_a_retry_after_a_timeout_may_run_longer(world: World, worker: Work
     assert had == [first, second, second, last, last]
     assert [late[batch, 1, n] for n in range(1, 6)] == [limit for limit, _, _ in had]
     assert waiting["spec"].timeout_s == 200
-    assert [one["message"] for one in await world.api.job_history(world.caller, batch, 1)
-            if one["subtype"] == "more"] == [
-        "a time limit of 120 s instead of 60 s", "a time limit of 200 s instead of 120 s",
-    ]  # fmt: skip
+    assert [
+        one["message"]
+        for one in await world.api.job_history(world.caller, batch, 1)
+        if one["subtype"] == "more"
+    ] == [
+        "a time limit of 120 s instead of 60 s",
+        "a time limit of 200 s instead of 120 s",
+    ]
 
 
 @pytest.mark.parametrize(("tries", "shown"), [(2, 120), (1, 60)])
@@ -221,9 +244,13 @@ async def test_a_job_shows_the_time_limit_of_its_next_attempt_or_of_its_last(
     assert (await world.api.get_job(world.caller, batch, 1))["spec"].timeout_s == shown
 
 
-@pytest.mark.parametrize(("changes", "limit_s", "asked", "next_s"), [
-    ({}, 60, "60-60", 120), ({"timeout_s": 900}, 900, "900-900", 900),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "limit_s", "asked", "next_s"),
+    [
+        ({}, 60, "60-60", 120),
+        ({"timeout_s": 900}, 900, "900-900", 900),
+    ],
+)
 async def test_a_resubmitted_job_begins_with_its_own_time_limit(
     world: World, worker: Worker, changes: dict[str, Any], limit_s: int, asked: str, next_s: int
 ) -> None:

@@ -19,12 +19,34 @@ LOGINS = ("weft_api", "weft_driver", "weft_worker")
 
 
 QUERIED = {
-    "attempt", "batch", "batch_update", "billing_project", "bunch", "bunch_count", "fold",
-    "group_ancestor", "group_cancel", "group_completion", "group_count", "group_usage", "job",
-    "job_array", "job_delta", "job_label", "member_span", "pool", "queue",
-    "product", "rate", "ready_job", "runnable", "shape", "tenant_user", "worker",
+    "attempt",
+    "batch",
+    "batch_update",
+    "billing_project",
+    "bunch",
+    "bunch_count",
+    "fold",
+    "group_ancestor",
+    "group_cancel",
+    "group_completion",
+    "group_count",
+    "group_usage",
+    "job",
+    "job_array",
+    "job_delta",
+    "job_label",
+    "member_span",
+    "pool",
+    "queue",
+    "product",
+    "rate",
+    "ready_job",
+    "runnable",
+    "shape",
+    "tenant_user",
+    "worker",
     "worker_incarnation",
-}  # fmt: skip
+}
 """Tables that queries read, behind the wall where a row has a tenant."""
 
 
@@ -36,20 +58,28 @@ async def test_login_roles_read_what_queries_need_and_touch_nothing(
         "SELECT c.relname, p "
         "FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', "
         "'TRUNCATE', 'REFERENCES', 'TRIGGER']) p WHERE c.relnamespace = 'weft'::regnamespace "
-        "AND c.relkind IN ('r', 'v', 'm', 'p') AND has_table_privilege($1, c.oid, p)", role
-    )  # fmt: skip
+        "AND c.relkind IN ('r', 'v', 'm', 'p') AND has_table_privilege($1, c.oid, p)",
+        role,
+    )
     connection = await world.connect(role)
 
     read = set() if role == "weft_worker" else {(table, "SELECT") for table in QUERIED}
     assert {tuple(row) for row in rows} == read
     for statement in (
-        "SELECT FROM weft.token", "SELECT FROM weft.event", "UPDATE weft.job SET state = 6",
-        "DELETE FROM weft.tenant", "TRUNCATE weft.job",
-        "INSERT INTO weft.pool (name) VALUES ('x')", "CREATE TABLE weft.mine ()",
+        "SELECT FROM weft.token",
+        "SELECT FROM weft.event",
+        "UPDATE weft.job SET state = 6",
+        "DELETE FROM weft.tenant",
+        "TRUNCATE weft.job",
+        "INSERT INTO weft.pool (name) VALUES ('x')",
+        "CREATE TABLE weft.mine ()",
         "CREATE FUNCTION weft.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "SET ROLE weft_tenant", "SET ROLE weft_system", "SET SESSION AUTHORIZATION weft_system",
-        "ALTER FUNCTION weft.get_batch RENAME TO x", "DROP SCHEMA weft CASCADE",
-    ):  # fmt: skip
+        "SET ROLE weft_tenant",
+        "SET ROLE weft_system",
+        "SET SESSION AUTHORIZATION weft_system",
+        "ALTER FUNCTION weft.get_batch RENAME TO x",
+        "DROP SCHEMA weft CASCADE",
+    ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(statement)
 
@@ -58,8 +88,9 @@ async def test_login_roles_read_what_queries_need_and_touch_nothing(
 async def test_login_roles_call_what_is_theirs_only(world: World, role: str) -> None:
     rows = await world.admin.fetch(
         "SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "
-        "AND has_function_privilege($1, p.oid, 'EXECUTE')", role
-    )  # fmt: skip
+        "AND has_function_privilege($1, p.oid, 'EXECUTE')",
+        role,
+    )
     granted = {file.name for file in files_of("functions") if role in rights_of(file).granted_to}
 
     assert {row["proname"] for row in rows} == granted
@@ -145,12 +176,33 @@ async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
     assert [row["relname"] for row in rows] == []
     # None of these holds anything of one tenant.
     assert {row["relname"] for row in without} == {
-        "attempt_reason", "claim", "driver_state", "event_floor", "event_listener", "fold",
-        "job_state", "job_transition", "lane", "last_audit", "migration", "pool", "rate",
-        "rate_card", "rate_correction", "resource", "schema_range", "shape", "trail_head",
-        "worker", "worker_change", "worker_incarnation", "worker_lane",
-        "machine_sum", "pool_load", "worker_sum",
-    }  # fmt: skip
+        "attempt_reason",
+        "claim",
+        "driver_state",
+        "event_floor",
+        "event_listener",
+        "fold",
+        "job_state",
+        "job_transition",
+        "lane",
+        "last_audit",
+        "migration",
+        "pool",
+        "rate",
+        "rate_card",
+        "rate_correction",
+        "resource",
+        "schema_range",
+        "shape",
+        "trail_head",
+        "worker",
+        "worker_change",
+        "worker_incarnation",
+        "worker_lane",
+        "machine_sum",
+        "pool_load",
+        "worker_sum",
+    }
 
 
 async def test_every_wall_is_the_tenant_of_the_transaction(world: World) -> None:
@@ -177,9 +229,10 @@ async def test_every_wall_is_the_tenant_of_the_transaction(world: World) -> None
 async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, int]:
     """Return a world, a caller of another tenant, and a batch of the first."""
     batch = await world.submit(
-        job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}), groups=tree("a"),
+        job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}),
+        groups=tree("a"),
         name="secret",
-    )  # fmt: skip
+    )
     worker, (one, _two) = await world.claim()
     await worker.end(one)
     await world.api.create_update(world.caller, batch, UNKEYED, n_jobs=1, n_groups=1)

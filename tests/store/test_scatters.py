@@ -114,8 +114,10 @@ async def test_single_jobs_are_cancelled_between_two_sets(world: World, jobs: li
 
     left = [job for job in range(2, LAST + 1) if job not in jobs]
     assert await world.counts(batch) == {
-        "succeeded": 1, "cancelled": len(jobs), "ready": len(left),
-    }  # fmt: skip
+        "succeeded": 1,
+        "cancelled": len(jobs),
+        "ready": len(left),
+    }
     assert await run_all(world, worker) == left
 
 
@@ -173,8 +175,10 @@ async def test_failed_parent_cancels_all_but_those_that_always_run(world: World)
 
     clean_up = [place + 1 for place, one in enumerate(always) if one]
     assert await world.counts(batch) == {
-        "failed": 1, "cancelled": N - len(clean_up), "ready": len(clean_up),
-    }  # fmt: skip
+        "failed": 1,
+        "cancelled": N - len(clean_up),
+        "ready": len(clean_up),
+    }
     assert await run_all(world, worker) == clean_up
 
 

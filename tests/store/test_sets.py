@@ -54,8 +54,11 @@ async def test_cancelled_tree_group_cancels_no_set(world: World) -> None:
     await world.api.cancel_group(world.caller, batch, 1, force=False)
 
     assert await shown_as_cancelled(world, batch) == {
-        "/": False, "/stage1": True, "pca": False, "vep": False
-    }  # fmt: skip
+        "/": False,
+        "/stage1": True,
+        "pca": False,
+        "vep": False,
+    }
 
 
 async def shown_as_cancelled(world: World, batch: int) -> dict[str, bool]:
@@ -173,8 +176,10 @@ async def test_set_completes_and_grows_and_completes_again(world: World) -> None
 
     completions = await world.admin.fetch(
         "SELECT completion FROM weft.group_completion WHERE batch_id = $1 AND group_id = $2 "
-        "ORDER BY completion", batch, mine,
-    )  # fmt: skip
+        "ORDER BY completion",
+        batch,
+        mine,
+    )
     assert [row["completion"] for row in completions] == [1, 2]
 
 

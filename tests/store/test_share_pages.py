@@ -121,8 +121,10 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
         for batch in batches:  # of single jobs, which tell nothing of their batch
             await world.admin.execute(
                 "INSERT INTO weft.batch_grant SELECT $1, $2, $3, 1, 'ada', clock_timestamp(), 1",
-                batch, one.user_id, one.tenant_id,
-            )  # fmt: skip
+                batch,
+                one.user_id,
+                one.tenant_id,
+            )
     if folds:
         await world.fold()
 

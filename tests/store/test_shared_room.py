@@ -13,62 +13,86 @@ from weft.ports.shared_room import SharedRoom
 
 ROOT = Path(weft.__file__).parent
 SHARED = {
-    "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
+    "extensions/lines/calls/source_items.py",
+    "api/web_tokens/providers.py",
     "api/use_cases/schedules.py",
     "driver/loops/deliveries_in_flight.py",
-    "run/isolated/asking/evaluation.py", "run/isolated/asking/sources.py",
+    "run/isolated/asking/evaluation.py",
+    "run/isolated/asking/sources.py",
     "worker/agent/environments.py",
     "worker/agent/job_inputs.py",
-    "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
-}  # fmt: skip
+    "plugins/executors/container/images.py",
+    "plugins/runners/simulation/steps.py",
+}
 ALONE = {
     "the database gives each tenant half": {
-        "driver/loops/conditions.py", "extensions/lines/loops/sources.py",
+        "driver/loops/conditions.py",
+        "extensions/lines/loops/sources.py",
     },
     "these wait for room in another file": {
         "api/use_cases/due_work.py",
-        "driver/loops/deliveries.py", "worker/agent/hand_over.py",
-        "plugins/runners/spawner/__init__.py", "extensions/link/worker/calls.py",
+        "driver/loops/deliveries.py",
+        "worker/agent/hand_over.py",
+        "plugins/runners/spawner/__init__.py",
+        "extensions/link/worker/calls.py",
     },
     "of one request, text or job": {
-        "api/use_cases/file_stores.py", "core/deliveries/mail.py",
-        "core/graph/dax.py", "core/queues/guard.py", "extensions/exec/relay.py",
+        "api/use_cases/file_stores.py",
+        "core/deliveries/mail.py",
+        "core/graph/dax.py",
+        "core/queues/guard.py",
+        "extensions/exec/relay.py",
     },
     "it counts those of a tenant itself": {"worker/spawner/execs.py"},
     "of one host of one tenant": {"driver/loops/deliveries_in_flight.py"},
     "of one tenant": {
-        "api/use_cases/intake.py", "driver/loops/following.py", "run/isolated/asking/lookups.py",
-        "extensions/brokers/rabbitmq/events.py", "plugins/runners/simulation/exchange.py",
+        "api/use_cases/intake.py",
+        "driver/loops/following.py",
+        "run/isolated/asking/lookups.py",
+        "extensions/brokers/rabbitmq/events.py",
+        "plugins/runners/simulation/exchange.py",
     },
     "of one engine, whose answers are about jobs of all": {
-        "plugins/runners/remote/__init__.py", "plugins/runners/remote/calls.py",
+        "plugins/runners/remote/__init__.py",
+        "plugins/runners/remote/calls.py",
     },
     "of the site: its bucket, hosts, clusters, brokers and providers": {
-        "plugins/log_stores/s3/fetching.py", "extensions/engines/ssh/provider/__init__.py",
-        "plugins/runners/remote/ssh.py", "extensions/engines/slurm/runner/files.py",
+        "plugins/log_stores/s3/fetching.py",
+        "extensions/engines/ssh/provider/__init__.py",
+        "plugins/runners/remote/ssh.py",
+        "extensions/engines/slurm/runner/files.py",
         "extensions/engines/openstack/provider/__init__.py",
-        "driver/loops/release.py", "driver/loops/autoscale.py",
+        "driver/loops/release.py",
+        "driver/loops/autoscale.py",
     },
     "messages of one consumer, in their order": {
-        "extensions/brokers/kafka/topics.py", "worker/agent/consuming.py",
+        "extensions/brokers/kafka/topics.py",
+        "worker/agent/consuming.py",
     },
     "behind the turns of users": {"store/api_store.py"},
     "calls of the database, which have their own limit of time": {
-        "store/offered_jobs.py", "extensions/link/serving/looking.py",
+        "store/offered_jobs.py",
+        "extensions/link/serving/looking.py",
         "extensions/link/serving/shared_transactions.py",
     },
     "what a role does as long as it lives": {
-        "driver/lead.py", "run/supervisor.py", "extensions/link/served.py",
+        "driver/lead.py",
+        "run/supervisor.py",
+        "extensions/link/served.py",
     },
     "what those who call it run beside each other": {"ports/patience.py"},
     "one removal after another, of files on this disk": {"worker/stager/directories.py"},
     "what is remembered or read ahead": {
-        "api/http/failed_logins.py", "api/use_cases/find_lines.py",
-        "extensions/link/serving/__init__.py", "worker/spawner/agent_link.py",
-        "worker/spawner/launch.py", "worker/spawner/scratch.py", "store/database.py",
+        "api/http/failed_logins.py",
+        "api/use_cases/find_lines.py",
+        "extensions/link/serving/__init__.py",
+        "worker/spawner/agent_link.py",
+        "worker/spawner/launch.py",
+        "worker/spawner/scratch.py",
+        "store/database.py",
         "submission/services.py",
     },
-}  # fmt: skip
+}
 """What does a few or many things at a time without turns of tenants, and why."""
 CALLERS = {"bench", "cli", "client", "simulator", "each", "siege", "top"}
 """Run for one user."""

@@ -57,10 +57,19 @@ async def report(
     *,
     rejected: bool = False,
 ) -> None:
-    await world.driver.record_deliveries(await world.lead(), [DeliveryReport(
-        delivery_id=one.delivery_id, delivered=status == 200, status=status, error=None,
-        retry_in_s=retry_in_s, rejected=rejected,
-    )])  # fmt: skip
+    await world.driver.record_deliveries(
+        await world.lead(),
+        [
+            DeliveryReport(
+                delivery_id=one.delivery_id,
+                delivered=status == 200,
+                status=status,
+                error=None,
+                retry_in_s=retry_in_s,
+                rejected=rejected,
+            )
+        ],
+    )
 
 
 async def test_message_is_due_with_the_end_and_leads_the_status_on(world: World) -> None:
@@ -77,8 +86,12 @@ async def test_message_is_due_with_the_end_and_leads_the_status_on(world: World)
     await report(world, one, 200)
     assert await due(world) == []
     assert await statuses(world, batch) == [
-        *BEGUN, *RAN, "start_publication", "published", "done",
-    ]  # fmt: skip
+        *BEGUN,
+        *RAN,
+        "start_publication",
+        "published",
+        "done",
+    ]
     (shown,) = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
     assert (shown["state"], shown["n_attempts"]) == ("delivered", 1)
     with pytest.raises(MessageDelivered):
@@ -135,8 +148,11 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     assert await due(world) == []
     assert await open_messages(world, batch) == [("pending", 1)]
     assert (await statuses(world, batch))[len(BEGUN + RAN) :] == [
-        "start_publication", "external_error", "error_checked", "processed",
-    ]  # fmt: skip
+        "start_publication",
+        "external_error",
+        "error_checked",
+        "processed",
+    ]
     (again,) = await due(world, at_s=61)
     assert (again.name, again.n_attempts) == (one.name, 1)
     await report(world, again, 503)
@@ -146,8 +162,9 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     rows = await world.api.job_history(world.caller, batch, 1)
     said = [(row["subtype"], row["message"]) for row in rows if row["message"]]
     assert said == [
-        ("not sent", "sink wekeo: it answered 503"), ("given up", "sink wekeo: it answered 503"),
-    ]  # fmt: skip
+        ("not sent", "sink wekeo: it answered 503"),
+        ("given up", "sink wekeo: it answered 503"),
+    ]
     await put(world, batch, "error_checked")
     await world.api.remove_setup(world.caller, "hrsi")
     (kept,) = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
@@ -357,9 +374,11 @@ async def test_start_and_end_of_each_run_are_told_also_of_bad_ones(world: World)
     await fail(worker, bad, code=250)
     sent = await world.api.list_messages(world.caller, "wekeo", after=0, limit=10)
     assert [(one["job_id"], one["file"]) for one in sent] == [
-        (1, "event complete 1"), (1, "event start 1"),
-        (2, "event fail 1"), (2, "event start 1"),
-    ]  # fmt: skip
+        (1, "event complete 1"),
+        (1, "event start 1"),
+        (2, "event fail 1"),
+        (2, "event start 1"),
+    ]
 
     after = (await statuses(world, batch, 2))[-1]
     told = {}

@@ -58,6 +58,10 @@ async def test_users_of_other_tenants_are_not_told_their_names(
     by = dict.fromkeys(("their own tenant", "the site"), "user ada")
     for who, actor in {**by, "another tenant": NEUTRAL}.items():
         assert found[who] == {
-            "worker": actor, "history": [actor] * 3, "list": [actor], "overview": [actor],
-            "licence": [actor], "pool": f"{actor} changed its description",
-        }, who  # fmt: skip
+            "worker": actor,
+            "history": [actor] * 3,
+            "list": [actor],
+            "overview": [actor],
+            "licence": [actor],
+            "pool": f"{actor} changed its description",
+        }, who

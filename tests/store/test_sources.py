@@ -96,19 +96,37 @@ async def test_source_of_objects_comes_with_its_store(site: Site) -> None:
     without = await due_source(site, name)
     await api.set_secret(caller, name, bytes(37), secrets_max=MANY)
     new = NewFileStore(
-        name=name, url="s3://bucket/lab", endpoint=None, region=None, access="read",
-        credentials="secret", secret=name,
-    )  # fmt: skip
+        name=name,
+        url="s3://bucket/lab",
+        endpoint=None,
+        region=None,
+        access="read",
+        credentials="secret",
+        secret=name,
+    )
     await api.save_store(caller, new, stores_max=MANY)
     due, tried = await due_source(site, name), await api.try_source(caller, name, [])
     assert without is not None
     assert due is not None
     assert without.sealed == {"store": None}
     body = b64encode(bytes(37)).decode()
-    assert due.sealed == tried["sealed"] == {
-        "store": ["s3://bucket/lab", None, None, "read", "secret", name, caller.tenant_id,
-                  caller.user_id, body],
-    }  # fmt: skip
+    assert (
+        due.sealed
+        == tried["sealed"]
+        == {
+            "store": [
+                "s3://bucket/lab",
+                None,
+                None,
+                "read",
+                "secret",
+                name,
+                caller.tenant_id,
+                caller.user_id,
+                body,
+            ],
+        }
+    )
 
 
 async def test_source_of_a_broker_comes_with_its_tenant(site: Site) -> None:
@@ -188,8 +206,7 @@ async def test_source_is_paused_replayed_and_removed(site: Site) -> None:
     again = await due_source(site, name)
     assert again is not None
     assert again.cursor is None
-    assert name in [one["source"] for one in await api.list_sources(
-        caller, after="", limit=MANY)]  # fmt: skip
+    assert name in [one["source"] for one in await api.list_sources(caller, after="", limit=MANY)]
     with pytest.raises(SourceNotFound):
         await api.get_source(site.stranger, name)
     await api.remove_setup(caller, name)

@@ -121,9 +121,14 @@ async def test_a_range_of_retried_jobs_is_cancelled_held_and_edited(
     done = await run_all(worker)
 
     assert found == {}
-    assert done == {
-        "cancel": [], "hold": [*THIRD], "priority": [30, *(job for job in THIRD if job != 30)],
-    }[how]  # fmt: skip
+    assert (
+        done
+        == {
+            "cancel": [],
+            "hold": [*THIRD],
+            "priority": [30, *(job for job in THIRD if job != 30)],
+        }[how]
+    )
 
 
 async def test_blocked_jobs_get_a_range(world: World) -> None:

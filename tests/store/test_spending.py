@@ -439,8 +439,10 @@ async def test_audit_finds_what_starts_in_a_paused_project(own_world: World) -> 
         "UPDATE weft.group_hold SET held_at = held_at - interval '10 s'"
     )
     assert {*await own_world.findings_after(early)} == {
-        "claims_respect_holds", "limits_agree_with_holds", "paused_projects_start_nothing",
-    }  # fmt: skip
+        "claims_respect_holds",
+        "limits_agree_with_holds",
+        "paused_projects_start_nothing",
+    }
     below = "UPDATE weft.spend_limit SET stage = 'below'"
     assert {*await own_world.findings_after(below)} == {"limits_agree_with_holds"}
     await stop(worker, *claimed)

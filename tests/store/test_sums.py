@@ -138,8 +138,9 @@ async def completions(world: World, batch: int) -> list[tuple[int, int]]:
     await world.fold()
     rows = await world.admin.fetch(
         "SELECT group_id, completion FROM weft.group_completion WHERE batch_id = $1 "
-        "ORDER BY group_id, completion", batch
-    )  # fmt: skip
+        "ORDER BY group_id, completion",
+        batch,
+    )
     return [tuple(row) for row in rows]
 
 
@@ -223,8 +224,11 @@ async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
     assert [group["cost"] for group in groups] == pytest.approx([0.031, 0.01, 0.005], rel=1e-4)
     assert attempt["cost"] == pytest.approx(0.021, rel=1e-4)
     assert attempt["cost_by_resource"][0] == {
-        "resource": "cpu", "usage": 2000 * 3_600_000, "unit": "mCPU*ms", "cost": 0.02,
-    }  # fmt: skip
+        "resource": "cpu",
+        "usage": 2000 * 3_600_000,
+        "unit": "mCPU*ms",
+        "cost": 0.02,
+    }
     await world.fold()
     again = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
     assert [group["cost"] for group in again] == [group["cost"] for group in groups]

@@ -47,8 +47,9 @@ async def test_processes_are_told_by_their_sessions(
         assert one["leads"] is (one["role"] == "driver")
     far = [one for one in found["processes"] if one["host"] == "far"]
     assert [(one["pid"], one["n_connections"], one["version"]) for one in far] == [
-        (11, 2, "0.9"), (12, 1, "0.9"),
-    ]  # fmt: skip
+        (11, 2, "0.9"),
+        (12, 1, "0.9"),
+    ]
     (earlier,) = [one for one in found["processes"] if one["pid"] is None]
     assert (earlier["role"], earlier["schema"], earlier["version"]) == ("worker", 7, None)
     assert {"role": "worker", "version": "0.9", "n": 2} in found["programs"]

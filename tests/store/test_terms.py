@@ -41,8 +41,11 @@ async def test_weight_holds_in_all_pools_until_its_date(world: World) -> None:
     await world.age("tenant_user", "weight_until", by_s=LATER_S, user_id=world.caller.user_id)
     await end_terms(world)
     assert await weights(world) == [1]
-    (user,) = [one for one in await world.api.list_users(world.caller, after=0, limit=99)
-               if one["name"] == name]  # fmt: skip
+    (user,) = [
+        one
+        for one in await world.api.list_users(world.caller, after=0, limit=99)
+        if one["name"] == name
+    ]
     assert (user["weight"], user["weight_until"]) == (1, None)
     assert await world.findings() == {}
 

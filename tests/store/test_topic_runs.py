@@ -80,8 +80,9 @@ async def test_runs_of_jobs_that_others_schedule_are_listed_by_job(world: World)
     await runs.end_run(first, owner, is_failed=True, error="no")
     page = await api.list_topic_runs(caller, "theirs", first_row=0, limit=9)
     assert [(run["state"], run["error"]) for run in page["runs"]] == [
-        ("running", None), ("failed", "no")
-    ]  # fmt: skip
+        ("running", None),
+        ("failed", "no"),
+    ]
     assert page["total"] == len(page["runs"])
     last = await api.list_topic_runs(caller, "theirs", first_row=1, limit=9)
     assert (last["runs"], last["total"]) == (page["runs"][1:], 2)
@@ -126,8 +127,10 @@ async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World)
         pass
     ended = await told()
     assert (created["kind"], created["batch_id"], created["foreign_id"]) == (
-        "created", batch, "one",
-    )  # fmt: skip
+        "created",
+        batch,
+        "one",
+    )
     assert [(one["kind"], one["foreign_id"], one["n_failed"]) for one in ended] == [
         ("dead", "one", 1)
     ]

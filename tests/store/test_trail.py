@@ -51,11 +51,14 @@ async def test_no_login_role_adds_changes_or_removes_an_entry(world: World, role
     connection = await world.connect(role)
     for table, column in TABLES.items():
         for statement in (
-            f"SELECT FROM weft.{table}", f"UPDATE weft.{table} SET {column} = ''",
-            f"DELETE FROM weft.{table}", f"TRUNCATE weft.{table}",
-            f"INSERT INTO weft.{table} DEFAULT VALUES", f"DROP TABLE weft.{table}",
+            f"SELECT FROM weft.{table}",
+            f"UPDATE weft.{table} SET {column} = ''",
+            f"DELETE FROM weft.{table}",
+            f"TRUNCATE weft.{table}",
+            f"INSERT INTO weft.{table} DEFAULT VALUES",
+            f"DROP TABLE weft.{table}",
             f"ALTER TABLE weft.{table} DISABLE ROW LEVEL SECURITY",
-        ):  # fmt: skip
+        ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await connection.execute(statement)
 
@@ -65,16 +68,22 @@ async def test_owners_of_functions_may_only_add_entries_and_seal_them(world: Wor
         "SELECT r, c.relname, p FROM pg_class c, unnest(ARRAY['weft_tenant', 'weft_system']) r, "
         "unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) p "
         "WHERE c.relnamespace = 'weft'::regnamespace AND c.relname = ANY ($1) "
-        "AND has_table_privilege(r, c.oid, p)", [*TABLES],
-    )  # fmt: skip
+        "AND has_table_privilege(r, c.oid, p)",
+        [*TABLES],
+    )
 
     assert {tuple(row) for row in rows} == {
-        ("weft_tenant", "trail_unsealed", "SELECT"), ("weft_tenant", "trail_entry", "SELECT"),
-        ("weft_system", "trail_unsealed", "SELECT"), ("weft_system", "trail_unsealed", "INSERT"),
-        ("weft_system", "trail_unsealed", "DELETE"), ("weft_system", "trail_entry", "SELECT"),
-        ("weft_system", "trail_entry", "INSERT"), ("weft_system", "trail_entry", "DELETE"),
-        ("weft_system", "trail_head", "SELECT"), ("weft_system", "trail_head", "UPDATE"),
-    }  # fmt: skip
+        ("weft_tenant", "trail_unsealed", "SELECT"),
+        ("weft_tenant", "trail_entry", "SELECT"),
+        ("weft_system", "trail_unsealed", "SELECT"),
+        ("weft_system", "trail_unsealed", "INSERT"),
+        ("weft_system", "trail_unsealed", "DELETE"),
+        ("weft_system", "trail_entry", "SELECT"),
+        ("weft_system", "trail_entry", "INSERT"),
+        ("weft_system", "trail_entry", "DELETE"),
+        ("weft_system", "trail_head", "SELECT"),
+        ("weft_system", "trail_head", "UPDATE"),
+    }
 
 
 async def test_request_that_changes_something_has_one_entry(own_world: World) -> None:

@@ -46,13 +46,16 @@ class Rabbit:
         return Shape(cpu_m=1000, memory_mib=512, words=words)
 
     async def submit(
-        self, n_jobs: int = 1, *, max_attempts: int = 1, cpu_m: int | None = None, **more: Any  # noqa: ANN401 (as `World.submit`)
-    ) -> int:  # fmt: skip
+        self,
+        n_jobs: int = 1,
+        *,
+        max_attempts: int = 1,
+        cpu_m: int | None = None,
+        **more: Any,  # noqa: ANN401 (as `World.submit`)
+    ) -> int:
         """Submit jobs of the queue."""
         shape = self.shape if cpu_m is None else replace(self.shape, cpu_m=cpu_m)
-        rows = job_rows(
-            n_jobs, shapes=[shape], max_attempts=max_attempts, retry_on=[Reason.EXIT]
-        )  # fmt: skip
+        rows = job_rows(n_jobs, shapes=[shape], max_attempts=max_attempts, retry_on=[Reason.EXIT])
         return await self.world.submit(rows, **more)
 
     async def offers(self, batch: int) -> int:
@@ -347,11 +350,16 @@ async def test_what_the_driver_saw_of_a_transport_is_shown(rabbit: Rabbit) -> No
 
     assert (went, back) == (True, True)
     assert (up["away_since"], away["error"], away["queues"][0]["messages"]) == (
-        None, "no route", 3,
-    )  # fmt: skip
+        None,
+        "no route",
+        3,
+    )
     assert {key: queue[key] for key in ("offered", "in_flight", "slots", "consumers")} == {
-        "offered": 3, "in_flight": 1, "slots": 2, "consumers": 1,
-    }  # fmt: skip
+        "offered": 3,
+        "in_flight": 1,
+        "slots": 2,
+        "consumers": 1,
+    }
     assert queue["oldest_at"] is not None
     assert why.travels is not None
     assert (why.travels.since, why.travels.slots, why.travels.busy) == (None, 2, 1)
@@ -424,8 +432,10 @@ async def test_it_is_one_for_those_whose_jobs_wait_until_it_is_back(rabbit: Rabb
     findings = await world.findings()
 
     assert (mine["condition"], mine["n_jobs"], mine["message"]) == (
-        "transport_unavailable", 4, "no route",
-    )  # fmt: skip
+        "transport_unavailable",
+        4,
+        "no route",
+    )
     assert of_operators["n_jobs"] == 4
     assert (again["condition_id"], again["since"]) == (mine["condition_id"], mine["since"])
     assert (again["n_jobs"], again["message"]) == (6, "no answer")
@@ -465,8 +475,9 @@ async def test_it_is_over_when_no_job_waits_or_nobody_looks(rabbit: Rabbit) -> N
     assert len(await incidents(world, world.caller)) == 1
     await world.admin.execute(
         "UPDATE weft.condition SET next_test_at = $2 WHERE tenant_id = $1",
-        world.caller.tenant_id, datetime(2020, 1, 1, tzinfo=UTC),
-    )  # fmt: skip
+        world.caller.tenant_id,
+        datetime(2020, 1, 1, tzinfo=UTC),
+    )
     await world.driver.due_conditions(rabbit.epoch, [], limit=1000)
     assert await incidents(world, world.caller) == []
 

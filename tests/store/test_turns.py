@@ -154,7 +154,7 @@ async def together(store: Database, *callers: Caller) -> None:
         (None, [("ann", 5), ("bob", 3)], 1),
         (None, [(None, 0), (None, 0)], 1),
     ],
-)  # fmt: skip
+)
 def test_call_takes_its_users_connection_or_the_one_that_is_least_anybodys(
     user: str | None, kept: list[tuple[str | None, int]], expected: int
 ) -> None:

@@ -109,7 +109,7 @@ async def test_deleted_batch_takes_along_what_was_sent_to_it(world: World) -> No
 
 
 @pytest.mark.parametrize("of_tenant", [False, True])
-async def test_jobs_sent_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:  # noqa: FBT001 (a parameter)
+async def test_jobs_sent_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:
     """To one update, to others, with submissions and payloads beside them."""
     ada, bob = world.caller, await world.user("bob") if of_tenant else world.caller
     await (set_of_tenant if of_tenant else set_quota)(
@@ -357,13 +357,16 @@ async def test_own_quota_goes_before_that_of_each_user(world: World) -> None:
     await set_quota(world, None, jobs=None, batches=None)
     await world.submit(100, caller=bob)
 
-    assert await world.admin.fetchval(
-        "SELECT count(*) FROM weft.quota WHERE tenant_id = $1", world.caller.tenant_id
-    ) == 0  # fmt: skip
+    assert (
+        await world.admin.fetchval(
+            "SELECT count(*) FROM weft.quota WHERE tenant_id = $1", world.caller.tenant_id
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize("of_tenant", [False, True])
-async def test_submissions_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:  # noqa: FBT001 (a parameter)
+async def test_submissions_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:
     """New batches, batches that grow, and commits; those of all users count for the tenant."""
     users = [world.caller, await world.user("bob") if of_tenant else world.caller]
     open_one = await world.submit(1)

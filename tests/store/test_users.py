@@ -115,8 +115,10 @@ async def test_tenant_is_made_once(site: Site) -> None:
         await api.create_tenant(admin, name, admin="ann", token=uuid4().hex, idempotency_key="k")
     assert await api.authenticate(second) == ann
     for given, user, key in (
-        (name.upper(), "ann", None), (name, "ann", "other"), (name, "eve", "k")
-    ):  # fmt: skip
+        (name.upper(), "ann", None),
+        (name, "ann", "other"),
+        (name, "eve", "k"),
+    ):
         with pytest.raises(TenantExists):
             await api.create_tenant(
                 admin, given, admin=user, token=uuid4().hex, idempotency_key=key
@@ -148,8 +150,9 @@ async def test_secrets_are_their_users(site: Site) -> None:
     key = AttemptKey(one.batch_id, one.job_id, one.attempt)
     found = await store.get_secrets(worker, [(key, "db"), (key, "none")])
     assert list(found) == [
-        stored_secret(site, caller, "db", NEW), stored_secret(site, caller, "none", None)
-    ]  # fmt: skip
+        stored_secret(site, caller, "db", NEW),
+        stored_secret(site, caller, "none", None),
+    ]
     assert await api.remove_secret(caller, "db")
     assert not await api.remove_secret(caller, "db")
     assert list(await store.get_secrets(worker, [(key, "db")])) == [

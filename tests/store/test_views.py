@@ -75,9 +75,10 @@ async def scenes(world: World, *published: str) -> int:
     text = HRSI + SOURCE
     await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
     batch = await world.submit(
-        job_rows(len(published), names={1: "first"}), lifecycle="hrsi",
+        job_rows(len(published), names={1: "first"}),
+        lifecycle="hrsi",
         attributes={"source": "scenes"},
-    )  # fmt: skip
+    )
     for number, date in enumerate(published, 1):
         await world.admin.execute(FOUND, world.caller.tenant_id, batch, number, date)
     worker = await world.worker()
@@ -101,36 +102,48 @@ async def test_views_show_statuses_history_throughput_and_aims(
     world: World, reader: asyncpg.Connection
 ) -> None:
     assert await rows(
-        reader, "SELECT lifecycle, kind, status, state, n_jobs FROM weft_views.statuses "
-        "ORDER BY status"
+        reader,
+        "SELECT lifecycle, kind, status, state, n_jobs FROM weft_views.statuses ORDER BY status",
     ) == [
-        ("hrsi", "scenes", "done", "success", 1), ("hrsi", "scenes", "processing", "running", 1),
-    ]  # fmt: skip
+        ("hrsi", "scenes", "done", "success", 1),
+        ("hrsi", "scenes", "processing", "running", 1),
+    ]
     assert await rows(
-        reader, "SELECT name, status, attempts, ended_at IS NOT NULL, owner FROM jobs "
-        "ORDER BY job_id"
-    ) == [("first", "done", 1, True, "ada"), (None, "processing", 1, False, "ada")]  # fmt: skip
+        reader,
+        "SELECT name, status, attempts, ended_at IS NOT NULL, owner FROM jobs ORDER BY job_id",
+    ) == [("first", "done", 1, True, "ada"), (None, "processing", 1, False, "ada")]
     history = await rows(
         reader, "SELECT status, until IS NULL FROM history WHERE job_id = 1 ORDER BY n"
     )
     assert [status for status, _ in history] == [
-        "initialized", "configured", "ready", "queued", "started", "pre_processing", "processing",
-        "post_processing", "processed", "done",
-    ]  # fmt: skip
+        "initialized",
+        "configured",
+        "ready",
+        "queued",
+        "started",
+        "pre_processing",
+        "processing",
+        "post_processing",
+        "processed",
+        "done",
+    ]
     assert [status for status, is_last in history if is_last] == ["done"]
-    assert dict(await rows(reader, "SELECT status, sum(n_jobs) FROM throughput GROUP BY status")) \
-        == {status: 2 - (n > 6) for n, (status, _) in enumerate(history)}  # fmt: skip
+    assert dict(
+        await rows(reader, "SELECT status, sum(n_jobs) FROM throughput GROUP BY status")
+    ) == {status: 2 - (n > 6) for n, (status, _) in enumerate(history)}
     assert await rows(
-        reader, "SELECT item, series, done_at IS NULL, took > '1 day', target::text, in_time "
-        "FROM turnaround ORDER BY item"
+        reader,
+        "SELECT item, series, done_at IS NULL, took > '1 day', target::text, in_time "
+        "FROM turnaround ORDER BY item",
     ) == [
         ("scene-1", "32TLR", False, True, "03:00:00", False),
         ("scene-2", "32TLR", True, None, "03:00:00", None),
-    ]  # fmt: skip
+    ]
     assert await rows(
-        reader, "SELECT source, n_found, n_jobs, n_succeeded, n_failed, least, most, verdict "
-        "FROM expected"
-    ) == [("scenes", 2, 2, 1, 0, 2, 3, "as expected")]  # fmt: skip
+        reader,
+        "SELECT source, n_found, n_jobs, n_succeeded, n_failed, least, most, verdict "
+        "FROM expected",
+    ) == [("scenes", 2, 2, 1, 0, 2, 3, "as expected")]
     assert await rows(reader, "SELECT source, line, state, n_waiting FROM sources") == [
         ("scenes", "hrsi", "active", 0)
     ]
@@ -144,8 +157,9 @@ async def test_history_has_items_without_a_job(world: World, reader: asyncpg.Con
         "WITH s AS (UPDATE weft.source SET last_n = 7 WHERE tenant_id = $1 RETURNING *) "
         "INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, "
         "due_at) SELECT source_id, 7, tenant_id, 'late', '{}', now(), 'new', now() "
-        "FROM s", tenant,
-    )  # fmt: skip
+        "FROM s",
+        tenant,
+    )
     step = (
         "UPDATE weft.source_item SET state = '{}', reason = 'r' {} WHERE tenant_id = $1 AND n = 7"
     )
@@ -158,9 +172,10 @@ async def test_history_has_items_without_a_job(world: World, reader: asyncpg.Con
     await world.admin.execute(step.format("job", job), tenant)
     ref = f"b{batch}.j1"
     assert await rows(reader, item) == [
-        ("initialized", ref, "new", False), ("configured", ref, "waiting", False),
+        ("initialized", ref, "new", False),
+        ("configured", ref, "waiting", False),
         ("ready", ref, "ready", True),
-    ]  # fmt: skip
+    ]
 
 
 async def test_item_is_done_when_its_last_message_was_dropped(
@@ -171,8 +186,9 @@ async def test_item_is_done_when_its_last_message_was_dropped(
         "url, host, body, created_at, tried_at, n_attempts, held) "
         "SELECT 'message', i.batch_id, i.job_id, 1, '', i.tenant_id, 'h:', 'h', '{}', now(), "
         "now() + interval '1 hour', 1, 'held' FROM weft.source_item i "
-        "WHERE i.tenant_id = $1 AND i.key = 'scene-1'", world.caller.tenant_id,
-    )  # fmt: skip
+        "WHERE i.tenant_id = $1 AND i.key = 'scene-1'",
+        world.caller.tenant_id,
+    )
     done = "SELECT done_at > now() + interval '59 min' FROM turnaround WHERE item = 'scene-1'"
     assert await rows(reader, done) == [(None,)]
     await world.admin.execute("UPDATE weft.callback_delivery SET held = 'dropped'")
@@ -197,17 +213,23 @@ async def test_login_reads_its_views_and_nothing_else(
     assert await rows(reader, "SELECT job FROM jobs ORDER BY job") == jobs
     for statement in (
         *(f"SELECT FROM {row['name']}" for row in tables),
-        "SET ROLE weft_views", "SET ROLE weft_tenant", "SET SESSION AUTHORIZATION weft_views",
-        "SELECT weft.list_view_logins()", "SELECT weft.get_batch(1, 1)",
-    ):  # fmt: skip
+        "SET ROLE weft_views",
+        "SET ROLE weft_tenant",
+        "SET SESSION AUTHORIZATION weft_views",
+        "SELECT weft.list_view_logins()",
+        "SELECT weft.get_batch(1, 1)",
+    ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await reader.execute(statement)
     await reader.execute("SET default_transaction_read_only = off")
     for statement in (
-        "CREATE TABLE weft_views.mine ()", "CREATE TABLE weft.mine ()", "CREATE SCHEMA mine",
-        "DELETE FROM jobs", "DROP VIEW weft_views.statuses",
+        "CREATE TABLE weft_views.mine ()",
+        "CREATE TABLE weft.mine ()",
+        "CREATE SCHEMA mine",
+        "DELETE FROM jobs",
+        "DROP VIEW weft_views.statuses",
         "UPDATE weft_views.sources SET state = 'paused'",
-    ):  # fmt: skip
+    ):
         with pytest.raises(asyncpg.PostgresError):
             await reader.execute(statement)
 
@@ -233,15 +255,17 @@ async def test_no_function_of_the_reader_sees_rows_of_others(
 async def test_limits_of_a_login(world: World, reader: asyncpg.Connection) -> None:
     """A query that takes too long ends, and there are no more connections than it may have."""
     settings = await rows(
-        reader, "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', "
+        reader,
+        "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', "
         "'lock_timeout', 'idle_in_transaction_session_timeout', 'default_transaction_read_only')"
-        " ORDER BY name"
-    )  # fmt: skip
+        " ORDER BY name",
+    )
     assert settings == [
         ("default_transaction_read_only", "on"),
-        ("idle_in_transaction_session_timeout", "9000"), ("lock_timeout", "1000"),
+        ("idle_in_transaction_session_timeout", "9000"),
+        ("lock_timeout", "1000"),
         ("statement_timeout", "9000"),
-    ]  # fmt: skip
+    ]
     name = await reader.fetchval("SELECT session_user")
     dsn = with_login(world.backend.dsns["admin"], name, "p")
     second = await asyncpg.connect(dsn)

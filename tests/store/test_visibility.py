@@ -106,10 +106,12 @@ async def operate(
         await world.admin.fetchval(
             "INSERT INTO weft.operation (tenant_id, user_id, batch_id, kind, state, created_at) "
             "VALUES ($1, $2, $3, 'retry', 'failed', now()) RETURNING operation_id",
-            world.caller.tenant_id, chance.choice(callers).user_id, batch,
+            world.caller.tenant_id,
+            chance.choice(callers).user_id,
+            batch,
         )
         for batch in [*batches, *batches, None, None, None]
-    ]  # fmt: skip
+    ]
     admin = replace(chance.choice(callers), role=UserRole.OPERATOR)
     found.append(await world.api.delete_batch(admin, removed, UNKEYED))
     while (await world.api.get_operation(admin, found[-1]))["state"] == "running":
@@ -150,9 +152,10 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
     for one in [*callers, admin]:
         seen = [batch for batch in reversed(batches) if await get(world, one, batch)]
         shown = [batch for batch in seen if batch != hidden]
-        named = [row["id"] for row in await world.api.list_batches(
-            one, before=None, limit=100, name="a"
-        )]  # fmt: skip
+        named = [
+            row["id"]
+            for row in await world.api.list_batches(one, before=None, limit=100, name="a")
+        ]
 
         assert await pages(world, one) == shown
         assert await by_query(world, one) == shown

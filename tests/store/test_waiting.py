@@ -341,9 +341,14 @@ async def test_sleep_and_heartbeat_of_a_worker_lock_its_row_first(world: World) 
     sleeper = await world.connect("weft_worker")
     async with world.transaction("admin") as beating:
         await call_on(
-            beating, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
-            attempts=[], draining=False,
-        )  # fmt: skip
+            beating,
+            "heartbeat",
+            incarnation_id=worker.id,
+            batch_ids=[],
+            job_ids=[],
+            attempts=[],
+            draining=False,
+        )
         sleeping = await world.start_waiting(
             call_on(sleeper, "wait_for_work", incarnation_id=worker.id)
         )

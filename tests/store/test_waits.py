@@ -74,10 +74,12 @@ async def test_dates_and_timeouts_end_what_has_no_parents_left(world: World) -> 
     rows = job_rows(6, parents={5: [4], 6: [4]})
     at = {"deadline": date(60), "latest_start": date(60)}
     fields = [
-        {"for": "date", "until": date(60)}, {"for": "event", "timeout_s": 60},
+        {"for": "date", "until": date(60)},
+        {"for": "event", "timeout_s": 60},
         {"for": "event", "timeout_s": 60, "on_timeout": "succeed"},
-        {"for": "date", "until": date(60)}, {"for": "approval", "timeout_s": 60},
-    ]  # fmt: skip
+        {"for": "date", "until": date(60)},
+        {"for": "approval", "timeout_s": 60},
+    ]
     kept = [{"wait": one, "gates": GATES} for one in fields]
     named = dict(zip(("j1", "j2", "j3", "j5", "j6"), kept, strict=True))
     batch = await world.submit(with_fields(rows, **named))

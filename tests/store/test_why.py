@@ -124,17 +124,25 @@ async def test_only_what_its_flavours_hold_lets_a_pool_grow(world: World) -> Non
     """By size, labels and regions, and within its quota."""
     await world.worker(region=["eu"], rack=["12"])  # so that jobs may ask for them
     asked = [
-        Shape(cpu_m=2000), Shape(memory_mib=2048), Shape(words=(("rack", "12"),)),
-        Shape(words=(("region", "us"),)), Shape(words=(("region", ("us", "eu")),)),
-    ]  # fmt: skip
+        Shape(cpu_m=2000),
+        Shape(memory_mib=2048),
+        Shape(words=(("rack", "12"),)),
+        Shape(words=(("region", "us"),)),
+        Shape(words=(("region", ("us", "eu")),)),
+    ]
     batches = [await world.submit(job_rows(1, shapes=[one])) for one in asked]
     async with described(world):
         rest = await others(world)
         flavour = msgspec.structs.replace(SMALL, labels={"zone": "b"})
         pool = Pool(
-            name=world.pool, provider="none", max_workers=2, regions=("eu",), quota_cpu_m=1500,
-            quota_share=0.5, flavours=(flavour, Flavour(name="s", cpu_m=900, memory_mib=9)),
-        )  # fmt: skip
+            name=world.pool,
+            provider="none",
+            max_workers=2,
+            regions=("eu",),
+            quota_cpu_m=1500,
+            quota_share=0.5,
+            flavours=(flavour, Flavour(name="s", cpu_m=900, memory_mib=9)),
+        )
         await world.api.save_pools(world.caller, [*rest, pool])
         found = [await growth(world, batch) for batch in batches]
 
@@ -144,10 +152,20 @@ async def test_only_what_its_flavours_hold_lets_a_pool_grow(world: World) -> Non
 async def test_a_machine_offers_the_same_to_admission_and_to_growth(world: World) -> None:
     """Before it is there: what the api and claims read is what the driver plans with."""
     flavours = [
-        SMALL, Flavour(name="rich", cpu_m=1, memory_mib=1, storage_mib=2, gpus=3,
-        countables={"matlab": 4}, labels={"zone": "b"}, containers=True, preemptible=True,
-        walltime_s=9000),
-    ]  # fmt: skip
+        SMALL,
+        Flavour(
+            name="rich",
+            cpu_m=1,
+            memory_mib=1,
+            storage_mib=2,
+            gpus=3,
+            countables={"matlab": 4},
+            labels={"zone": "b"},
+            containers=True,
+            preemptible=True,
+            walltime_s=9000,
+        ),
+    ]
     async with described(world):
         for regions in ((), ("eu",)):
             pool = Pool(name=world.pool, max_workers=2, regions=regions, flavours=tuple(flavours))

@@ -112,8 +112,9 @@ async def test_the_history_of_a_queued_job_says_that_a_priority_withdraws_its_of
     history = await world.api.job_history(world.caller, batch, 1)
 
     assert [(one["subtype"], one["from"], one["to"]) for one in history[1:]] == [
-        ("edited", "queued", "queued"), ("prioritized", "queued", "ready"),
-    ]  # fmt: skip
+        ("edited", "queued", "queued"),
+        ("prioritized", "queued", "ready"),
+    ]
 
 
 async def test_a_lower_stock_and_fewer_consumers_withdraw_the_last_offers(rabbit: Rabbit) -> None:
@@ -190,8 +191,9 @@ async def weigh(world: World, caller: Caller, weight: float) -> None:
     """Let a user have another weight, as beyond a soft limit."""
     await world.admin.execute(
         "UPDATE weft.user_share SET weight = $2, load = running_m / $2::float8 WHERE user_id = $1",
-        caller.user_id, weight,
-    )  # fmt: skip
+        caller.user_id,
+        weight,
+    )
 
 
 async def test_a_lower_share_withdraws_what_is_beyond_it(rabbit: Rabbit) -> None:
@@ -241,8 +243,11 @@ async def test_numbers_of_consumers_are_those_of_the_tenant(
     await theirs.submit(3)
     sent = await rabbit.round()
     mine = [one for one in sent if one.tenant == world.pool]
-    await rabbit.take(worker, messages_of([one for one in sent if one.tenant != world.pool])[:2],
-                      tenant=other_world.pool)  # fmt: skip
+    await rabbit.take(
+        worker,
+        messages_of([one for one in sent if one.tenant != world.pool])[:2],
+        tenant=other_world.pool,
+    )
     why = await world.api.why_job(world.caller, batch, 1)
     assert why.travels is not None
     assert (why.travels.slots, why.travels.busy, why.travels.offered) == (4, 0, 1)

@@ -34,9 +34,13 @@ def columns(*claimed: object) -> dict[str, list[int]]:
 async def claim_two(connection: asyncpg.Connection, worker: Worker) -> None:
     """Claim in a transaction that is open."""
     await call_on(
-        connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=9999,
-        budget_memory_mib=9999, limit_jobs=2,
-    )  # fmt: skip
+        connection,
+        "claim_jobs",
+        incarnation_id=worker.id,
+        budget_cpu_m=9999,
+        budget_memory_mib=9999,
+        limit_jobs=2,
+    )
 
 
 async def was_silent(world: World, worker: Worker, seconds: float) -> None:
@@ -466,14 +470,20 @@ async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -
     await world.admin.execute(
         "INSERT INTO weft.attempt_stop SELECT $1, 1, 1, $2, $3, false, false, clock_timestamp() "
         "WHERE $4",
-        batch, world.caller.tenant_id, worker.id, has == "a stop",
-    )  # fmt: skip
+        batch,
+        world.caller.tenant_id,
+        worker.id,
+        has == "a stop",
+    )
     async with world.transaction("weft_worker") as connection:
         (row,) = await call_on(
-            connection, "heartbeat", incarnation_id=worker.id, draining=False,
+            connection,
+            "heartbeat",
+            incarnation_id=worker.id,
+            draining=False,
             claiming=has == "a claim under way",
             **columns(*(claimed if has == "an attempt" else ())),
-        )  # fmt: skip
+        )
     stops = await world.admin.fetch(
         "DELETE FROM weft.attempt_stop WHERE incarnation_id = $1 RETURNING gone", worker.id
     )

@@ -117,8 +117,11 @@ class Worker:
         )
 
     async def end(
-        self, *claimed: Claimed, reason: Reason | None = None, **more: Any  # noqa: ANN401 (as end_report)
-    ) -> Sequence[str]:  # fmt: skip
+        self,
+        *claimed: Claimed,
+        reason: Reason | None = None,
+        **more: Any,  # noqa: ANN401 (as end_report)
+    ) -> Sequence[str]:
         """Report ends, all for one reason."""
         await run_long_enough()
         return await self.store.complete_attempts(
@@ -193,26 +196,44 @@ class World:
         return Caller(self.caller.tenant_id, user_id, name)
 
     async def worker(
-        self, name: str = "w", *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB,
-        incarnation: str | None = None, host: str = "here", gone: bool = False, gpu: int = 0,
+        self,
+        name: str = "w",
+        *,
+        cpu_m: int = MUCH_CPU_M,
+        memory_mib: int = MUCH_MEMORY_MIB,
+        incarnation: str | None = None,
+        host: str = "here",
+        gone: bool = False,
+        gpu: int = 0,
         **offers: Offer,
-    ) -> Worker:  # fmt: skip
+    ) -> Worker:
         """Register a worker."""
         store = self.backend.worker_store()
         facts: dict[str, Any] = {
-            "name": name, "host": host, "pool": self.pool,
-            "incarnation": incarnation or uuid4().hex, "cpu_m": cpu_m, "memory_mib": memory_mib,
-            "storage_mib": 1_000_000, "gpu": gpu, "version": "test",
+            "name": name,
+            "host": host,
+            "pool": self.pool,
+            "incarnation": incarnation or uuid4().hex,
+            "cpu_m": cpu_m,
+            "memory_mib": memory_mib,
+            "storage_mib": 1_000_000,
+            "gpu": gpu,
+            "version": "test",
             "offers": {"executor": ["process", "function"], **offers},
             "same_host_proved_gone": gone,
-        }  # fmt: skip
+        }
         return Worker(store, await store.register_worker(**facts), facts)
 
     async def submit(
-        self, jobs: JobRows | int = 1, *, batch: int | None = None,
-        groups: Sequence[NewGroup] = (), caller: Caller | None = None,
-        max_running: int | None = None, **new: Any,  # noqa: ANN401 (fields of NewBatch)
-    ) -> int:  # fmt: skip
+        self,
+        jobs: JobRows | int = 1,
+        *,
+        batch: int | None = None,
+        groups: Sequence[NewGroup] = (),
+        caller: Caller | None = None,
+        max_running: int | None = None,
+        **new: Any,  # noqa: ANN401 (fields of NewBatch)
+    ) -> int:
         """Submit and commit jobs; return their batch."""
         gates = [Gate(kind="max_running", max_places=max_running)] if max_running else []
         batch_id, _reserved, _added_at = await self.api.submit(
@@ -226,8 +247,10 @@ class World:
         return batch_id
 
     async def submit_to_worker(
-        self, jobs: JobRows | int = 1, **new: Any,  # noqa: ANN401 (as submit)
-    ) -> tuple[int, Worker]:  # fmt: skip
+        self,
+        jobs: JobRows | int = 1,
+        **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker]:
         """Submit jobs, then register a worker; return their batch and the worker."""
         return await self.submit(jobs, **new), await self.worker()
 
@@ -242,21 +265,33 @@ class World:
         return worker, await worker.claim_and_start(limit)
 
     async def submit_and_claim(
-        self, jobs: JobRows | int = 1, *, limit: int = 100, **new: Any,  # noqa: ANN401 (as submit)
-    ) -> tuple[int, Worker, list[Claimed]]:  # fmt: skip
+        self,
+        jobs: JobRows | int = 1,
+        *,
+        limit: int = 100,
+        **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker, list[Claimed]]:
         """Submit jobs for a worker that claims them; return their batch, the worker, and them."""
         return await self.submit(jobs, **new), *await self.claim(limit)
 
     async def submit_and_start(
-        self, jobs: JobRows | int = 1, *, limit: int = 100, **new: Any,  # noqa: ANN401 (as submit)
-    ) -> tuple[int, Worker, list[Claimed]]:  # fmt: skip
+        self,
+        jobs: JobRows | int = 1,
+        *,
+        limit: int = 100,
+        **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker, list[Claimed]]:
         """Submit jobs for a worker that starts them; return what `submit_and_claim` does."""
         return await self.submit(jobs, **new), *await self.claim_and_start(limit)
 
     async def submit_and_run(
-        self, jobs: JobRows | int = 1, *, limit: int = 100, reason: Reason | None = None,
+        self,
+        jobs: JobRows | int = 1,
+        *,
+        limit: int = 100,
+        reason: Reason | None = None,
         **new: Any,  # noqa: ANN401 (as submit)
-    ) -> tuple[int, Worker]:  # fmt: skip
+    ) -> tuple[int, Worker]:
         """Submit jobs for a worker that runs them; return their batch and the worker."""
         batch_id, worker = await self.submit_to_worker(jobs, **new)
         await worker.run(limit, reason)
@@ -284,15 +319,24 @@ class World:
         """Return the rows of a job's attempts that have ended."""
         rows: list[asyncpg.Record] = await self.admin.fetch(
             "SELECT * FROM weft.attempt WHERE batch_id = $1 AND job_id = $2 ORDER BY attempt",
-            batch_id, job_id,
-        )  # fmt: skip
+            batch_id,
+            job_id,
+        )
         return rows
 
     async def counts(self, batch_id: int, group: int | str = 0) -> dict[str, int]:
         """Return the counters of a group that are not 0, as the api shows them."""
         document = await self.api.get_group(self.caller, batch_id, group)
-        names = ("pending", "ready", "running", "blocked", "succeeded", "failed", "errored",
-                 "cancelled")  # fmt: skip
+        names = (
+            "pending",
+            "ready",
+            "running",
+            "blocked",
+            "succeeded",
+            "failed",
+            "errored",
+            "cancelled",
+        )
         return {name: document[f"n_{name}"] for name in names if document[f"n_{name}"]}
 
     async def lead(self) -> int:
@@ -322,8 +366,10 @@ class World:
         ((column, value),) = which.items()
         earlier = ", ".join(f"{date} = {date} - $2 * interval '1 second'" for date in dates)
         await self.admin.execute(
-            f"UPDATE weft.{table} SET {earlier} WHERE {column} = $1", value, by_s  # noqa: S608 (names of our own)
-        )  # fmt: skip
+            f"UPDATE weft.{table} SET {earlier} WHERE {column} = $1",  # noqa: S608
+            value,
+            by_s,
+        )
 
     @asynccontextmanager
     async def transaction(self, role: str = "admin") -> AsyncIterator[asyncpg.Connection]:
@@ -334,8 +380,11 @@ class World:
 
     @asynccontextmanager
     async def during(
-        self, role: str, function: str, **arguments: Any  # noqa: ANN401 (what the function takes)
-    ) -> AsyncIterator[Any]:  # fmt: skip
+        self,
+        role: str,
+        function: str,
+        **arguments: Any,  # noqa: ANN401 (what the function takes)
+    ) -> AsyncIterator[Any]:
         """Call a function in a transaction of a role that is open until the end of a block."""
         async with self.transaction(role) as connection:
             yield await call_on(connection, function, **arguments)
@@ -345,13 +394,20 @@ class World:
     ) -> AbstractAsyncContextManager[Any]:
         """Claim jobs in a transaction that is open."""
         return self.during(
-            "weft_worker", "claim_jobs", incarnation_id=worker.id, budget_cpu_m=cpu_m,
-            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=limit,
-        )  # fmt: skip
+            "weft_worker",
+            "claim_jobs",
+            incarnation_id=worker.id,
+            budget_cpu_m=cpu_m,
+            budget_memory_mib=MUCH_MEMORY_MIB,
+            limit_jobs=limit,
+        )
 
     def during_request(
-        self, function: str, batch_id: int, **arguments: Any  # noqa: ANN401 (as during)
-    ) -> AbstractAsyncContextManager[Any]:  # fmt: skip
+        self,
+        function: str,
+        batch_id: int,
+        **arguments: Any,  # noqa: ANN401 (as during)
+    ) -> AbstractAsyncContextManager[Any]:
         """Call a function of the api about a batch in a transaction that is open."""
         ids = {"tenant_id": self.caller.tenant_id, "batch_id": batch_id}
         return self.during("weft_api", function, **ids, **arguments)

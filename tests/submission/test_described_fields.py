@@ -164,9 +164,12 @@ def test_job_without_a_network_requires_a_runner_that_knows_of_it() -> None:
     secret: dict[str, Any] = {"secrets": [{"name": "db", "env": "DB"}]}
     forbid: dict[str, Any] = {"network": False}
     documents = [
-        {**COMMAND, **forbid}, COMMAND, {**COMMAND, "network": True},
-        {**COMMAND, **forbid, **secret}, {**COMMAND, **forbid, "values": ["a", "b"]},
-    ]  # fmt: skip
+        {**COMMAND, **forbid},
+        COMMAND,
+        {**COMMAND, "network": True},
+        {**COMMAND, **forbid, **secret},
+        {**COMMAND, **forbid, "values": ["a", "b"]},
+    ]
     specs = [spec for body in rows_of(documents).chunk_body for spec in decode_chunk(body)]
     own = {NO_NETWORK}
 
@@ -191,15 +194,29 @@ def test_call_of_a_function_cannot_forbid_the_network() -> None:
 
 SUM, OTHER_SUM = ("sha256:" + digit * 64 for digit in "01")
 FIELDS: dict[str, Any] = {
-    "command": ("a",), "script": "a", "env": {"A": "1"}, "cwd": "/a", "stdin": "a",
-    "umask": "0077", "secrets": (SecretUse("a", env="A"),), "network": False,
-    "simulation": SimulationDocument(()), "container": ContainerDocument("docker://a"),
-    "engine": EngineOptions(partition="a"), "inputs": (FileInput("https://a/b", checksum=SUM),),
-    "outputs": (FileOutput("a"),), "inherit_env": {"A": "1"}, "executor": "other",
-    "function": FunctionSpec("math:gcd"), "identity": {"A": "1"}, "own_paths": ("/a",),
-    "app": AppSpec("a-1", "0", "run"), "code": CodeDocument("0" * 64), "requires": ("a",),
+    "command": ("a",),
+    "script": "a",
+    "env": {"A": "1"},
+    "cwd": "/a",
+    "stdin": "a",
+    "umask": "0077",
+    "secrets": (SecretUse("a", env="A"),),
+    "network": False,
+    "simulation": SimulationDocument(()),
+    "container": ContainerDocument("docker://a"),
+    "engine": EngineOptions(partition="a"),
+    "inputs": (FileInput("https://a/b", checksum=SUM),),
+    "outputs": (FileOutput("a"),),
+    "inherit_env": {"A": "1"},
+    "executor": "other",
+    "function": FunctionSpec("math:gcd"),
+    "identity": {"A": "1"},
+    "own_paths": ("/a",),
+    "app": AppSpec("a-1", "0", "run"),
+    "code": CodeDocument("0" * 64),
+    "requires": ("a",),
     "requirements": RequirementsDocument("0" * 64),
-}  # fmt: skip
+}
 """Each field of a spec that belongs to the key, with a value."""
 
 

@@ -60,9 +60,11 @@ def test_a_policy_of_a_package_becomes_a_built_in_one() -> None:
 
     assert list(policy_mistakes(given)) == []
     assert whole_policy(given) == {
-        "policy": "stepwise", "jitter": 0, "give_up_s": 172_800.0,
+        "policy": "stepwise",
+        "jitter": 0,
+        "give_up_s": 172_800.0,
         "steps": [{"tries": 1, "wait_s": wait} for wait in (2, 2, 4, 6, 10)],
-    }  # fmt: skip
+    }
 
 
 def test_a_package_cannot_replace_what_is_built_in() -> None:

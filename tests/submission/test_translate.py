@@ -31,21 +31,27 @@ from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 from weft.wire.usual_jobs import USUAL_FIELDS, USUAL_KINDS, UsualJob
 
 SMALL: Row = {
-    "cpu_m": 500, "memory_mib": 256,
+    "cpu_m": 500,
+    "memory_mib": 256,
     "offers": {"storage_mib": 100, "gpu": 0, "executor": "process"},
-}  # fmt: skip
+}
 
 
 def rows_of(
-    jobs: list[dict[str, Any]], workers: list[Row] | None = None,
-    inherit_env: dict[str, str] | None = None, first: int = 1,
-) -> JobRows:  # fmt: skip
+    jobs: list[dict[str, Any]],
+    workers: list[Row] | None = None,
+    inherit_env: dict[str, str] | None = None,
+    first: int = 1,
+) -> JobRows:
     body = msgspec.json.encode({"first": first, "jobs": jobs, "inherit_env": inherit_env})
     document = decode(body, JSON, JobBunch)
     context = DocumentContext(
-        settings=Settings(), trace_id="a" * 32,
-        ordinary=are_ordinary(document.jobs), inherit_env=document.inherit_env, first=first,
-    )  # fmt: skip
+        settings=Settings(),
+        trace_id="a" * 32,
+        ordinary=are_ordinary(document.jobs),
+        inherit_env=document.inherit_env,
+        first=first,
+    )
     rows = translate(document.jobs, context, workers or [], Problems()).rows
     context = replace(context, ordinary=False)
     try:
@@ -108,17 +114,19 @@ def test_scripts_of_windows_run() -> None:
 def test_what_is_wrong_with_one_of_many_texts_is_found() -> None:
     plain = {"command": ["true"], "name": "fine", "attributes": {"k": "v"}}
     wrong = {
-        "name": {**plain, "name": "\n"}, "empty name": {**plain, "name": ""},
+        "name": {**plain, "name": "\n"},
+        "empty name": {**plain, "name": ""},
         "long name": {**plain, "name": "x" * 1000},
         "key": {**plain, "attributes": {"\n": "v"}},
         "empty key": {**plain, "attributes": {"": "v"}},
         "value": {**plain, "attributes": {"k": "\0"}},
         "long value": {**plain, "attributes": {"k": "v" * 2000}},
-        "argument": {**plain, "command": ["true", "\0"]}, "no program": {**plain, "command": [""]},
+        "argument": {**plain, "command": ["true", "\0"]},
+        "no program": {**plain, "command": [""]},
         "empty": {**plain, "command": []},
         "long": {**plain, "command": ["true", *(["\u20ac"] * 40_000)]},
         "many empty arguments": {**plain, "command": ["true", *([""] * 140_000)]},
-    }  # fmt: skip
+    }
 
     for what, job in wrong.items():
         with pytest.raises(InvalidDocument) as failed:
@@ -251,11 +259,15 @@ class JobWithNewField(JobDocument):
 @cases(
     ("value", "pointer"),
     [
-        ("a\0b", ""), ("x" * 257, ""), (datetime(9999, 12, 31, tzinfo=UTC), ""),
-        (["a", datetime(1, 1, 1, tzinfo=UTC)], "/1"), ({"a\0b": 1}, "/a\0b"),
-        ({"k": ["a\0b"]}, "/k/0"), (ConcurrencyKey("a\0b"), "/key"),
+        ("a\0b", ""),
+        ("x" * 257, ""),
+        (datetime(9999, 12, 31, tzinfo=UTC), ""),
+        (["a", datetime(1, 1, 1, tzinfo=UTC)], "/1"),
+        ({"a\0b": 1}, "/a\0b"),
+        ({"k": ["a\0b"]}, "/k/0"),
+        (ConcurrencyKey("a\0b"), "/key"),
     ],
-)  # fmt: skip
+)
 def test_values_of_rare_fields_are_checked_by_their_types(value: object, pointer: str) -> None:
     jobs = [JobWithNewField(new="good"), JobWithNewField(new=value)]
     problems = Problems()
@@ -272,9 +284,10 @@ def test_time_limits_of_one_class_grow_each_by_itself() -> None:
     rules = [fields["more"][0] for fields in rows.rare_fields]
 
     assert [one["limits_ms"] for one in rules] == [
-        [1_000_000, 2_000_000, 3_600_000], [1_200_000, 2_400_000, 3_600_000],
         [1_000_000, 2_000_000, 3_600_000],
-    ]  # fmt: skip
+        [1_200_000, 2_400_000, 3_600_000],
+        [1_000_000, 2_000_000, 3_600_000],
+    ]
     assert rules[0]["values"] == ["900-1800", "1800-3600", "3600-3600"]
     assert {dict(shape.words)["timeout_s"] for shape in rows.shapes} == {*rules[0]["values"]}
 
@@ -282,10 +295,13 @@ def test_time_limits_of_one_class_grow_each_by_itself() -> None:
 @cases(
     ("logs", "keep_s"),
     [
-        ([{"keep_s": 9}], 9), ([{"keep_s": 9}, {"keep_s": 99}], 99), ([{"keep_s": 9}, None], None),
-        ([{"keep_s": 9}, {"max_bytes": 1}], None), ([None], None),
+        ([{"keep_s": 9}], 9),
+        ([{"keep_s": 9}, {"keep_s": 99}], 99),
+        ([{"keep_s": 9}, None], None),
+        ([{"keep_s": 9}, {"max_bytes": 1}], None),
+        ([None], None),
     ],
-)  # fmt: skip
+)
 def test_longest_time_counts_if_all_jobs_say_how_long_output_is_kept(
     logs: list[dict[str, int] | None], keep_s: int | None
 ) -> None:
@@ -310,9 +326,14 @@ SORTED: list[dict[str, Any]] = [
 def translated(jobs: Sequence[dict[str, Any]]) -> Translated:
     document = decode(msgspec.json.encode({"jobs": jobs}), JSON, BatchDocument)
     context = DocumentContext(
-        settings=Settings(), trace_id="a" * 32, ordinary=are_ordinary(document.jobs), whole=True,
-        group_by_path={"/g": 1, "/h": 2}, set_by_name={"s": 3, "t": 4}, licences={"lic": 2},
-    )  # fmt: skip
+        settings=Settings(),
+        trace_id="a" * 32,
+        ordinary=are_ordinary(document.jobs),
+        whole=True,
+        group_by_path={"/g": 1, "/h": 2},
+        set_by_name={"s": 3, "t": 4},
+        licences={"lic": 2},
+    )
     return translate(document.jobs, context, [], Problems())
 
 

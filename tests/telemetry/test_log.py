@@ -38,9 +38,13 @@ def test_line_holds_event_role_and_facts(output: Output) -> None:
 
     assert line.pop("at").endswith("Z")
     assert line == {
-        "role": "driver", "pid": os.getpid(), "event": "role.started", "level": "info",
-        "version": "1", "home": "PosixPath('x')",
-    }  # fmt: skip
+        "role": "driver",
+        "pid": os.getpid(),
+        "event": "role.started",
+        "level": "info",
+        "version": "1",
+        "home": "PosixPath('x')",
+    }
 
 
 def test_level_hides_what_is_less_important(output: Output) -> None:
@@ -100,8 +104,11 @@ def test_warning_of_a_library_becomes_a_line(output: Output) -> None:
     (line,) = output.lines()
 
     assert (line["event"], line["logger"], line["message"], line["level"]) == (
-        "library.logged", "somebody", "so what", "warning",
-    )  # fmt: skip
+        "library.logged",
+        "somebody",
+        "so what",
+        "warning",
+    )
 
 
 def test_line_that_cannot_be_written_is_counted_and_fails_nobody() -> None:

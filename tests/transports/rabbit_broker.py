@@ -35,15 +35,19 @@ class RabbitBroker:
         command = '. "$0/env"; "$(dpkg -L rabbitmq-server | grep /bin/rabbitmqctl$)" --quiet "$@"'
         subprocess.run(
             ["sh", "-c", command, str(self.directory), *words],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            timeout=START_S,
+        )
 
     def start(self) -> None:
         """Start what does not run."""
         subprocess.run(
             [SCRIPT, "start", str(self.directory), str(PORT)],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            timeout=START_S,
+        )
 
 
 @contextmanager

@@ -54,9 +54,13 @@ class Site:
         """Let the queue travel."""
         (self.directory / "queues.toml").write_text(QUEUE.format(transport=transport))
         return run_weft(
-            "queue", "apply", "--home", str(self.home), str(self.directory / "queues.toml"),
+            "queue",
+            "apply",
+            "--home",
+            str(self.home),
+            str(self.directory / "queues.toml"),
             "--yes",
-        )  # fmt: skip
+        )
 
     def submit(self, n_jobs: int, command: str) -> str:
         """Submit jobs of the queue; each adds a line to a file. Return the batch's name."""
@@ -113,9 +117,10 @@ def check_that_a_kill_harms_nothing(site: Site, broker: Broker, fault: str) -> N
     batch = site.submit(60, f"sleep 0.2; echo $WEFT_JOB >> {done}")
     until(lambda: len(done.read_text().split()) >= 5)
     faults: Mapping[str, Callable[[], None]] = {
-        "broker": broker.kill, "worker": lambda: site.kill("worker"),
+        "broker": broker.kill,
+        "worker": lambda: site.kill("worker"),
         "driver": lambda: site.kill("driver"),
-    }  # fmt: skip
+    }
     faults[fault]()
     broker.start()
     until(lambda: site.status(batch) == "success")

@@ -36,9 +36,12 @@ def _write_backlog(boot: str) -> set[str]:
         job_id, steps = str(uuid4()), LONG if event_id == ids[0] else SHORT
         value = {"jobId": job_id, "instruction": {"steps": steps}}
         producer.produce(
-            "run-job", json.dumps(value), job_id, partition=0,
+            "run-job",
+            json.dumps(value),
+            job_id,
+            partition=0,
             headers=[("traceId", b"t"), ("eventId", event_id.encode())],
-        )  # fmt: skip
+        )
     assert producer.flush(60) == 0
     return {*ids[1:]}
 

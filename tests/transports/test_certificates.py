@@ -44,9 +44,13 @@ async def test_an_expired_certificate_is_refused(
     port: int, tmp_path: Path, kind: str, scheme: str, says: str
 ) -> None:
     to = Connection(
-        name="broker", kind=kind, address=f"{scheme}://127.0.0.1:{port}", tenants=("home",),
-        password="secret", ca_file=tmp_path / "ca.pem",
-    )  # fmt: skip
+        name="broker",
+        kind=kind,
+        address=f"{scheme}://127.0.0.1:{port}",
+        tenants=("home",),
+        password="secret",
+        ca_file=tmp_path / "ca.pem",
+    )
     transport = TRANSPORT_PLUGINS.load(kind)(to)
     try:
         with pytest.raises(TransportError, match=says) as refused:

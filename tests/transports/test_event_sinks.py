@@ -105,9 +105,10 @@ class TestKafkaTopics(EventSinkSuite):
         consumer = Consumer(
             {
                 "bootstrap.servers": self.broker.address.removeprefix("kafka://"),
-                "group.id": str(uuid4()), "auto.offset.reset": "earliest",
+                "group.id": str(uuid4()),
+                "auto.offset.reset": "earliest",
             }
-        )  # fmt: skip
+        )
         consumer.subscribe([topic])
         found: list[Record] = []
         while len(found) < n_records:

@@ -141,8 +141,9 @@ def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
         batch = submit(site, command.format(site.directory))
         until(lambda: len(done.read_text().split()) >= 5)
         faults: Mapping[str, Callable[[], None]] = {
-            "broker": broker.kill, "driver": lambda: site.kill("driver"),
-        }  # fmt: skip
+            "broker": broker.kill,
+            "driver": lambda: site.kill("driver"),
+        }
         faults[fault]()
         broker.start()
         until(lambda: site.status(batch) not in {"running", "ready", "queued", "pending"})

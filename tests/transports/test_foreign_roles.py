@@ -49,17 +49,22 @@ class Worker:
         self._over = threading.Event()
         self._consumer = Consumer(
             {
-                "bootstrap.servers": boot, "group.id": "jobweaver-workers",
-                "auto.offset.reset": "latest", "enable.auto.commit": False,
-                "isolation.level": "read_committed", "partition.assignment.strategy": "range",
+                "bootstrap.servers": boot,
+                "group.id": "jobweaver-workers",
+                "auto.offset.reset": "latest",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "partition.assignment.strategy": "range",
             }
-        )  # fmt: skip
+        )
         self._producer = Producer(
             {
-                "bootstrap.servers": boot, "acks": "all", "enable.idempotence": True,
+                "bootstrap.servers": boot,
+                "acks": "all",
+                "enable.idempotence": True,
                 "partitioner": "murmur2_random",
             }
-        )  # fmt: skip
+        )
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:

@@ -35,8 +35,12 @@ from confluent_kafka.admin import AdminClient
 
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 PARTITIONS = {
-    "job-created": 1, "run-job": 3, "job-completed": 3, "job-failed": 3, "job-dead-letter": 1,
-}  # fmt: skip
+    "job-created": 1,
+    "run-job": 3,
+    "job-completed": 3,
+    "job-failed": 3,
+    "job-dead-letter": 1,
+}
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "kafka.md"
 LOG = {"action": "LOG", "message": "a line"}
 
@@ -60,11 +64,13 @@ class Outside:
     def _listen(self) -> None:
         consumer = Consumer(
             {
-                "bootstrap.servers": self.boot, "group.id": str(uuid4()),
-                "auto.offset.reset": "earliest", "enable.auto.commit": False,
+                "bootstrap.servers": self.boot,
+                "group.id": str(uuid4()),
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
                 "topic.metadata.refresh.interval.ms": 1000,
             }
-        )  # fmt: skip
+        )
         consumer.subscribe([self.prefix + topic for topic in PARTITIONS])
         while not self._over.is_set():
             if (message := consumer.poll(0.1)) is not None and message.error() is None:
@@ -152,8 +158,11 @@ def test_a_job_is_told_of_run_and_completed(outside: Outside) -> None:
     instruction = {"steps": [LOG, {"action": "SLEEP", "durationMs": 5}]}
 
     assert value_of(created) == {
-        "jobId": job_id, "type": "SIMULATION", "instruction": instruction, "maxRetries": 0,
-    }  # fmt: skip
+        "jobId": job_id,
+        "type": "SIMULATION",
+        "instruction": instruction,
+        "maxRetries": 0,
+    }
     assert value_of(run) == {"jobId": job_id, "instruction": instruction}
     assert value_of(completed) == {"jobId": job_id}
     assert {headers_of(one)["traceId"] for one in (created, run, completed)} == {"mine"}
@@ -187,9 +196,12 @@ def test_a_job_that_another_program_created_is_submitted_once(outside: Outside) 
     """Unknown fields do not matter; a second record of the same job changes nothing."""
     job_id = str(uuid4())
     value = {
-        "jobId": job_id, "type": "SIMULATION", "maxRetries": 2, "more": 1,
+        "jobId": job_id,
+        "type": "SIMULATION",
+        "maxRetries": 2,
+        "more": 1,
         "instruction": {"steps": [{**LOG, "more": 1}], "more": 1},
-    }  # fmt: skip
+    }
     outside.put("job-created", job_id, value, traceId="theirs", eventId=str(uuid4()), more="1")
     outside.until_status(job_id, "COMPLETED")
     outside.put("job-created", job_id, value, traceId="again", eventId=str(uuid4()))
@@ -220,8 +232,11 @@ def test_a_run_that_another_scheduler_asks_for_is_had_once(outside: Outside) -> 
     assert outside.http.get(f"/api/jobs/{job_id}").status_code == 404
     (run,) = outside.http.get(f"/internal/executions/{job_id}").json()["content"]
     assert (run["eventId"], run["traceId"], run["outcome"], run["errorMessage"]) == (
-        event_id, "t", "FAILURE", "theirs"
-    )  # fmt: skip
+        event_id,
+        "t",
+        "FAILURE",
+        "theirs",
+    )
 
 
 def test_an_outcome_ends_the_run_that_it_names_and_no_other(outside: Outside) -> None:
@@ -252,9 +267,12 @@ def test_poison_goes_by_and_positions_pass_it(outside: Outside) -> None:
     event = {"traceId": "t", "eventId": str(uuid4())}
     for topic in ("job-created", "run-job", "job-completed", "job-failed"):
         for value, headers in (
-            (b"\xff{", event), (b"", {}), (b"[]", event), (b"{}", event),
+            (b"\xff{", event),
+            (b"", {}),
+            (b"[]", event),
+            (b"{}", event),
             (json.dumps({"jobId": str(uuid4()), "instruction": {"steps": []}}).encode(), {}),
-        ):  # fmt: skip
+        ):
             outside.put(topic, "poison", value, **headers)
     known = str(uuid4())
     bad = {"jobId": known, "instruction": {"steps": [{"action": "DANCE"}]}}
@@ -262,9 +280,12 @@ def test_poison_goes_by_and_positions_pass_it(outside: Outside) -> None:
     refused = {"action": "SLEEP", "durationMs": -1}
     job = {"jobId": str(uuid4()), "type": "SIMULATION", "maxRetries": 0}
     outside.put(
-        "job-created", "poison", {**job, "instruction": {"steps": [refused]}}, traceId="t",
+        "job-created",
+        "poison",
+        {**job, "instruction": {"steps": [refused]}},
+        traceId="t",
         eventId=str(uuid4()),
-    )  # fmt: skip
+    )
     job_id = outside.post(LOG)
     outside.until_status(job_id, "COMPLETED")
 
@@ -300,11 +321,13 @@ def test_a_run_that_was_taken_and_forgotten_is_asked_for_again(outside: Outside)
     """Under the same id."""
     consumer = Consumer(
         {
-            "bootstrap.servers": outside.boot, "group.id": "jobweaver-workers",
-            "auto.offset.reset": "earliest", "enable.auto.commit": False,
+            "bootstrap.servers": outside.boot,
+            "group.id": "jobweaver-workers",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
             "partition.assignment.strategy": "range",
         }
-    )  # fmt: skip
+    )
     consumer.subscribe(["run-job"])
     jobs: list[str] = []
     taken: list[str] = []
@@ -348,8 +371,9 @@ def test_the_worker_of_the_guide_runs_jobs_beside_ours(outside: Outside, tmp_pat
     (tmp_path / "worker.py").write_text(program)
     with subprocess.Popen(
         [sys.executable, "-u", tmp_path / "worker.py", outside.boot],
-        stdout=subprocess.PIPE, text=True,
-    ) as worker:  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as worker:
         lines: list[str] = []
         reading = threading.Thread(target=lambda: lines.extend(worker.stdout or ()), daemon=True)
         reading.start()
@@ -369,8 +393,9 @@ def test_the_worker_of_the_guide_runs_jobs_beside_ours(outside: Outside, tmp_pat
         finally:
             worker.terminate()
             worker.wait()
-    assert len({headers_of(one)["eventId"] for job_id in jobs
-                for one in outside.told("run-job", job_id)}) == len(jobs)  # fmt: skip
+    assert len(
+        {headers_of(one)["eventId"] for job_id in jobs for one in outside.told("run-job", job_id)}
+    ) == len(jobs)
 
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
@@ -408,10 +433,11 @@ def test_events_are_told_in_order_also_after_a_time_without_broker(
     consumer = Consumer(
         {
             "bootstrap.servers": kafka.address.removeprefix("kafka://"),
-            "group.id": str(uuid4()), "auto.offset.reset": "earliest",
+            "group.id": str(uuid4()),
+            "auto.offset.reset": "earliest",
             "topic.metadata.refresh.interval.ms": 1000,
         }
-    )  # fmt: skip
+    )
     consumer.subscribe([TOPIC])
 
     def kinds_of(batch: str) -> list[str]:

@@ -48,9 +48,13 @@ tenants = ["default"]
 def connection(address: str, *, password: str = "") -> Connection:
     """Return the connection to a broker."""
     return Connection(
-        name="kafka", kind="kafka", address=address, tenants=("home",), user="weft",
+        name="kafka",
+        kind="kafka",
+        address=address,
+        tenants=("home",),
+        user="weft",
         password=password,
-    )  # fmt: skip
+    )
 
 
 class TestKafkaTransport(TransportSuite):
@@ -340,8 +344,10 @@ def make_topic(kafka: KafkaBroker, replicas_min: int) -> str:
     name = f"order-{uuid4()}"
     admin = AdminClient({"bootstrap.servers": kafka.address.removeprefix("kafka://")})
     topic = NewTopic(
-        name, num_partitions=N_PARTITIONS, config={"min.insync.replicas": str(replicas_min)},
-    )  # fmt: skip
+        name,
+        num_partitions=N_PARTITIONS,
+        config={"min.insync.replicas": str(replicas_min)},
+    )
     admin.create_topics([topic])[name].result(30)
     return name
 
@@ -352,7 +358,7 @@ def refuse_and_take(kafka: KafkaBroker, topic: str) -> None:
     for n in [1, 2] * N_MOMENTS + [1]:
         entry = ConfigEntry(
             "min.insync.replicas", str(n), incremental_operation=AlterConfigOpType.SET
-        )  # fmt: skip
+        )
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
         admin.incremental_alter_configs([resource])[resource].result(30)
 

@@ -29,9 +29,12 @@ password_env = "RABBIT_PASSWORD"
 def connection(broker: RabbitBroker, *, password: str = "guest") -> Connection:  # noqa: S107 (of the tests)
     """Return the connection to a broker."""
     return Connection(
-        name="rabbit", kind="rabbitmq", address=broker.address, tenants=("home",),
+        name="rabbit",
+        kind="rabbitmq",
+        address=broker.address,
+        tenants=("home",),
         password=password,
-    )  # fmt: skip
+    )
 
 
 def until_consumed(broker: RabbitBroker, route: Route) -> None:

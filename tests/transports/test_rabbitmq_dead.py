@@ -83,8 +83,9 @@ def test_what_nobody_wants_is_kept_and_sent_again(site: Site, rabbit: RabbitBrok
     assert (refused["reason"], refused["source"]) == ("refused", QUEUE)
     assert "JSON" in refused["error"]
     assert (unroutable["reason"], unroutable["source"]) == (
-        "unroutable", "weft.default.submit.typo",
-    )  # fmt: skip
+        "unroutable",
+        "weft.default.submit.typo",
+    )
     assert "no JSON at all" in shown.stdout
     assert again.returncode == removed.returncode == 0, again.stderr + removed.stderr
     assert [one["reason"] for one in letters(site)] == ["refused"]

@@ -158,8 +158,11 @@ def test_a_program_that_never_answers_loses_its_jobs_to_the_next(
     )
     assert applied.returncode == 0, applied.stderr
     done = site.directory / "done"
-    job = {"command": ["sh", "-c", f"echo {{value}} >> {done}"], "queue": "ours",
-           "values": ["1", "2", "3", "4"]}  # fmt: skip
+    job = {
+        "command": ["sh", "-c", f"echo {{value}} >> {done}"],
+        "queue": "ours",
+        "values": ["1", "2", "3", "4"],
+    }
     (site.directory / "batch.json").write_text(json.dumps({"jobs": [job]}))
     ours = Route("default", "ours")
 

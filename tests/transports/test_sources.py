@@ -60,9 +60,16 @@ class Reader:
 
     def due(self, options: Mapping[str, Any] = MappingProxyType({})) -> DueSource:
         return DueSource(
-            1, "scenes", self.kind, {**self.options, **options}, 1.0, 1, self.cursor, 0,
+            1,
+            "scenes",
+            self.kind,
+            {**self.options, **options},
+            1.0,
+            1,
+            self.cursor,
+            0,
             {"tenant": "default"},
-        )  # fmt: skip
+        )
 
     async def read(
         self, *, keep: bool = True, options: Mapping[str, Any] = MappingProxyType({})
@@ -134,9 +141,14 @@ class Topic:
     kind = "kafka"
 
     def __init__(self, address: str) -> None:
-        self.topics = KafkaTopics(Connection(
-            name="t", kind="kafka", address=address, tenants=("default",),
-        ))  # fmt: skip
+        self.topics = KafkaTopics(
+            Connection(
+                name="t",
+                kind="kafka",
+                address=address,
+                tenants=("default",),
+            )
+        )
         self.name = f"scenes-{uuid4().hex}"
         self.options = {"transport": "here", "topic": self.name}
 
@@ -273,8 +285,9 @@ async def test_topic_may_be_read_from_now_on(kafka: KafkaBroker, tmp_path: Path)
     origin = Topic(kafka.address)
     await origin.make()
     await origin.put(message("old"))
-    reader = Reader("kafka", transport(tmp_path, "kafka", kafka.address),
-                    {**origin.options, "first": "latest"})  # fmt: skip
+    reader = Reader(
+        "kafka", transport(tmp_path, "kafka", kafka.address), {**origin.options, "first": "latest"}
+    )
     assert await reader.keys() == []
     await origin.put(message("new"))
     assert await reader.keys() == ["new"]
@@ -326,9 +339,13 @@ def test_each_message_is_one_job_though_the_driver_is_killed(
 
 def to(kind: str, address: str) -> Connection:
     return Connection(
-        name="here", kind=kind, address=address, tenants=("default",),
-        password="guest" if kind == "rabbitmq" else "", sinks=("json*", "gone", "weft.*"),
-    )  # fmt: skip
+        name="here",
+        kind=kind,
+        address=address,
+        tenants=("default",),
+        password="guest" if kind == "rabbitmq" else "",
+        sinks=("json*", "gone", "weft.*"),
+    )
 
 
 @pytest.mark.engine(name="rabbitmq")
@@ -412,10 +429,14 @@ class TestTopics(SinkSuite):
         return await asyncio.to_thread(self._read)
 
     def _read(self) -> list[tuple[str | None, bytes]]:
-        consumer = Consumer({
-            "bootstrap.servers": self.boot, "group.id": uuid4().hex,
-            "auto.offset.reset": "earliest", "enable.partition.eof": True,
-        })  # fmt: skip
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.boot,
+                "group.id": uuid4().hex,
+                "auto.offset.reset": "earliest",
+                "enable.partition.eof": True,
+            }
+        )
         consumer.subscribe([self.name])
         found: list[tuple[str | None, bytes]] = []
         try:

@@ -80,9 +80,11 @@ def test_a_job_that_a_record_brings_is_its_own_tenants_alone(sides: list[Outside
     jobs = [str(uuid4()) for _ in sides]
     for side, job_id in zip(sides, jobs, strict=True):
         value = {
-            "jobId": job_id, "type": "SIMULATION", "maxRetries": 0,
+            "jobId": job_id,
+            "type": "SIMULATION",
+            "maxRetries": 0,
             "instruction": {"steps": [LOG]},
-        }  # fmt: skip
+        }
         side.put("job-created", job_id, value, traceId="t", eventId=str(uuid4()))
     for side, job_id in zip(sides, jobs, strict=True):
         side.until_status(job_id, "COMPLETED")
@@ -161,10 +163,12 @@ def events_until_complete(side: Outside, tenant: str, name: str) -> set[int]:
     since = min(datetime.fromisoformat(one["created_at"]) for one in items(side))
     consumer = Consumer(
         {
-            "bootstrap.servers": side.boot, "group.id": str(uuid4()),
-            "auto.offset.reset": "earliest", "topic.metadata.refresh.interval.ms": 1000,
+            "bootstrap.servers": side.boot,
+            "group.id": str(uuid4()),
+            "auto.offset.reset": "earliest",
+            "topic.metadata.refresh.interval.ms": 1000,
         }
-    )  # fmt: skip
+    )
     consumer.subscribe([f"weft.{tenant}.events"])
     seen: list[dict[str, Any]] = []
 

@@ -44,12 +44,23 @@ def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[Exte
         try:
             subprocess.run(
                 [
-                    program.with_name("initdb"), "-D", data, "-U", SUPERUSER, "--no-sync",
-                    "--auth=scram-sha-256", f"--pwfile={password_file}", "-E", "UTF8",
+                    program.with_name("initdb"),
+                    "-D",
+                    data,
+                    "-U",
+                    SUPERUSER,
+                    "--no-sync",
+                    "--auth=scram-sha-256",
+                    f"--pwfile={password_file}",
+                    "-E",
+                    "UTF8",
                     "--locale=C",
                 ],
-                check=True, capture_output=True, cwd=data, **account.popen_options(),
-            )  # fmt: skip
+                check=True,
+                capture_output=True,
+                cwd=data,
+                **account.popen_options(),
+            )
             process = start_server(program, data)
             yield ExternalServer(data)
         finally:
@@ -62,9 +73,11 @@ def start_server(program: Path, data: Path) -> subprocess.Popen[bytes]:
     """Start it on a cluster that is there, a standby too, and wait until it is ready."""
     process = subprocess.Popen(
         [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off", "-c", "jit=off"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=data,
         **server_account(data).popen_options(),
-    )  # fmt: skip
+    )
     deadline = time.monotonic() + 30
     while (
         not (data / "postmaster.pid").exists()

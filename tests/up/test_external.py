@@ -85,9 +85,14 @@ def test_older_program_on_a_newer_schema_is_refused(home: Path, dsn: str) -> Non
 @slow
 def test_server_that_is_not_there_is_said(home: Path) -> None:
     refused = run_weft(
-        "up", "--home", str(home), "--port", "0", "--database",
+        "up",
+        "--home",
+        str(home),
+        "--port",
+        "0",
+        "--database",
         "postgresql://u:secret@127.0.0.1:1/x",
-    )  # fmt: skip
+    )
 
     assert refused.returncode == 3
     assert "secret" not in refused.stderr

@@ -29,12 +29,23 @@ def as_user(*words: str, groups: str, **environ: str) -> "subprocess.CompletedPr
     """Run weft as a user without root, who may only read what is root's: the installation."""
     return subprocess.run(
         [
-            str(SETPRIV), f"--reuid={USER}", f"--regid={GROUP}", f"--groups={groups}",
-            "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--", WEFT, *words,
+            str(SETPRIV),
+            f"--reuid={USER}",
+            f"--regid={GROUP}",
+            f"--groups={groups}",
+            "--inh-caps=+dac_read_search",
+            "--ambient-caps=+dac_read_search",
+            "--",
+            WEFT,
+            *words,
         ],
-        check=False, capture_output=True, text=True, timeout=DEADLINE_S,
-        stdin=subprocess.DEVNULL, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environ},
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environ},
+    )
 
 
 @pytest.fixture
@@ -62,8 +73,10 @@ def test_job_keeps_the_groups_of_its_user(home: Path) -> None:
     done = as_user("run", "--home", str(home), "--", "sh", "-c", " ".join(command), groups=groups)
 
     assert (done.returncode, done.stdout.split(), done.stderr) == (
-        0, [str(OTHER), str(OTHER)], "",
-    )  # fmt: skip
+        0,
+        [str(OTHER), str(OTHER)],
+        "",
+    )
 
 
 def test_doctor_says_what_jobs_get_and_why(home: Path) -> None:

@@ -185,10 +185,12 @@ def test_home_below_a_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "reason"),
     [
-        (errno.ENOSPC, "The disk is full"), (errno.EDQUOT, "quota"), (errno.EROFS, "read-only"),
+        (errno.ENOSPC, "The disk is full"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "read-only"),
         (errno.EACCES, "may not write"),
     ],
-)  # fmt: skip
+)
 def test_what_the_disk_says_is_explained(tmp_path: Path, number: int, reason: str) -> None:
     with pytest.raises(HomeNotUsable) as caught, explained(tmp_path):
         raise OSError(number, os.strerror(number))

@@ -29,8 +29,10 @@ def test_link_is_shown_on_a_terminal_and_written_nowhere(home: Path) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [WEFT, "up", "--home", home, "--port", "0"],
-        stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
-    ) as weft:  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+    ) as weft:
         os.close(theirs)
         shown = _read_until(ours, re.compile("weft top"))
         try:

@@ -46,9 +46,11 @@ def pooler_of(server: ExternalServer, logins: Mapping[str, str], mode: str) -> I
     (folder / "users").write_text("".join(f'"{u}" "{word}"\n' for u, word in users.items()))
     (folder / "pooler.ini").write_text(settings)
     process = subprocess.Popen(
-        [program("pgbouncer"), folder / "pooler.ini"], stderr=subprocess.PIPE, text=True,
+        [program("pgbouncer"), folder / "pooler.ini"],
+        stderr=subprocess.PIPE,
+        text=True,
         **server_account(server.data).popen_options(),
-    )  # fmt: skip
+    )
     assert process.stderr is not None
     try:
         while "process up" not in (line := process.stderr.readline()):

@@ -135,9 +135,12 @@ def role(name: str, home: Path, dsn: str, *options: str) -> Iterator[subprocess.
     """Run a role; its log is its stderr."""
     words = [str(WEFT), name, "--home", str(home), "--port", "0", "--database", dsn, *options]
     process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+    )
     try:
         yield process
     finally:

@@ -131,10 +131,14 @@ def test_secrets_are_in_no_log_no_output_and_no_command_line(home: Path) -> None
 def test_commands_hide_secrets(home: Path, command: str, form: tuple[str, ...]) -> None:
     for query in ("", "?host=127.0.0.1&password=hidden2"):
         shown = run_weft(
-            command, *form, "--home", str(home),
-            WEFT_TOKEN="hidden1", WEFT_DATABASE=f"postgresql://me:hidden3@127.0.0.1:1/x{query}",
+            command,
+            *form,
+            "--home",
+            str(home),
+            WEFT_TOKEN="hidden1",
+            WEFT_DATABASE=f"postgresql://me:hidden3@127.0.0.1:1/x{query}",
             COLUMNS="400",
-        )  # fmt: skip
+        )
 
         assert "hidden" not in shown.stdout + shown.stderr
         assert shown.stdout
@@ -162,8 +166,10 @@ def worker_apart(home: Path, other: Path, cores: int = 4) -> Iterator[None]:
     process = subprocess.Popen(
         [WEFT, "worker", "--home", other, "--worker-cpu", str(cores)],
         env={**os.environ, "WEFT_DATABASE": dsn, "WEFT_WORKER_NAME": f"apart-{cores}"},
-        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stderr is not None
     try:
         assert any("worker.registered" in line for line in process.stderr), "it did not register"

@@ -38,9 +38,12 @@ def test_a_key_that_others_may_read_is_refused_before_anything_starts(
     key_file.chmod(0o644)
 
     refused = run_weft(
-        "up", "--home", str(home),
-        WEFT_TLS_CERT_FILE=str(cert_file), WEFT_TLS_KEY_FILE=str(key_file),
-    )  # fmt: skip
+        "up",
+        "--home",
+        str(home),
+        WEFT_TLS_CERT_FILE=str(cert_file),
+        WEFT_TLS_KEY_FILE=str(key_file),
+    )
     assert refused.returncode == 2
     assert f"tls_key_file {key_file} cannot be used" in refused.stderr
     assert f"chmod 600 {key_file}" in refused.stderr

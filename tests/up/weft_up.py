@@ -149,9 +149,14 @@ def temporary_home() -> Iterator[Path]:
 def run_weft(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
-        [WEFT, *words], check=False, capture_output=True, text=True, timeout=DEADLINE_S,
-        stdin=subprocess.DEVNULL, env={**os.environ, **environ},
-    )  # fmt: skip
+        [WEFT, *words],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **environ},
+    )
 
 
 def prove_audit(home: Path) -> None:

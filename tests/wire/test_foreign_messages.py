@@ -36,9 +36,15 @@ def test_a_message_says_the_command_and_nothing_else_of_the_spec() -> None:
     body = foreign_job("home", 5, 3, (12, FENCE), until, spec, "t1")
 
     assert json.loads(body) == {
-        "tenant": "home", "batch": "b5", "job": 3, "offer": OFFER, "command": ["sort", "x"],
-        "until": int(until.timestamp()), "timeout_s": 9.0, "trace": "t1",
-    }  # fmt: skip
+        "tenant": "home",
+        "batch": "b5",
+        "job": 3,
+        "offer": OFFER,
+        "command": ["sort", "x"],
+        "until": int(until.timestamp()),
+        "timeout_s": 9.0,
+        "trace": "t1",
+    }
 
 
 @cases(
@@ -65,20 +71,36 @@ def test_answers_are_read() -> None:
     assert read_answer(said(exit_code=0)) == (12, FENCE, True, None, 0, None)
     assert read_answer(said(exit_code=3)) == (12, FENCE, True, Reason.EXIT, 3, None)
     assert read_answer(said(reason="no\x00 room\x1b")) == (
-        12, FENCE, True, Reason.EXIT, None, "no  room ",
-    )  # fmt: skip
+        12,
+        FENCE,
+        True,
+        Reason.EXIT,
+        None,
+        "no  room ",
+    )
 
 
 @cases(
     "body",
     [
-        b"", b"{", b"[]", b"7", b"\xff\xfe", b"[" * 50_000, said(), said(outcome="lost"),
-        said(exit_code="0"), said(exit_code=2**40), said(offer=12, exit_code=0),
-        said(offer="12", exit_code=0), said(offer=f"0.{FENCE}", exit_code=0),
-        said(offer=f"{2**63}.{FENCE}", exit_code=0), said(offer="x" * 10_000, exit_code=0),
+        b"",
+        b"{",
+        b"[]",
+        b"7",
+        b"\xff\xfe",
+        b"[" * 50_000,
+        said(),
+        said(outcome="lost"),
+        said(exit_code="0"),
+        said(exit_code=2**40),
+        said(offer=12, exit_code=0),
+        said(offer="12", exit_code=0),
+        said(offer=f"0.{FENCE}", exit_code=0),
+        said(offer=f"{2**63}.{FENCE}", exit_code=0),
+        said(offer="x" * 10_000, exit_code=0),
         b" " * BODY_BYTES_MAX + said(exit_code=0),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_answer_is_refused(body: bytes) -> None:
     with pytest.raises(Malformed):
         read_answer(body)

@@ -46,13 +46,21 @@ def test_a_created_job_is_read() -> None:
 @cases(
     ("value", "headers"),
     [
-        (b"", HEADERS), (b"\xff", HEADERS), (b"[]", HEADERS), (b"{}", HEADERS),
-        (b'{"jobId": 1}', HEADERS), (b'{"jobId": "x"}', HEADERS), (b"[" * 100_000, HEADERS),
-        (body(), {}), (body(), {"traceId": b"t"}), (body(), {**HEADERS, "eventId": b"x"}),
-        (body(), {**HEADERS, "traceId": b""}), (body(), {**HEADERS, "traceId": b"x" * 101}),
+        (b"", HEADERS),
+        (b"\xff", HEADERS),
+        (b"[]", HEADERS),
+        (b"{}", HEADERS),
+        (b'{"jobId": 1}', HEADERS),
+        (b'{"jobId": "x"}', HEADERS),
+        (b"[" * 100_000, HEADERS),
+        (body(), {}),
+        (body(), {"traceId": b"t"}),
+        (body(), {**HEADERS, "eventId": b"x"}),
+        (body(), {**HEADERS, "traceId": b""}),
+        (body(), {**HEADERS, "traceId": b"x" * 101}),
         (body(), {**HEADERS, "traceId": b"\xff"}),
     ],
-)  # fmt: skip
+)
 def test_what_says_no_job_is_poison(value: bytes, headers: dict[str, bytes]) -> None:
     """On the topics of outcomes, too: one without an id of its own could count again."""
     with pytest.raises(wire.Malformed) as caught:
@@ -64,10 +72,19 @@ def test_what_says_no_job_is_poison(value: bytes, headers: dict[str, bytes]) -> 
 
 @cases(
     "instruction",
-    [None, [], {}, {"steps": None}, steps(None), steps({"action": "DANCE"}), steps({}),
-     steps({"action": "SLEEP"}), steps({"action": "SLEEP", "durationMs": 2**31}),
-     steps({"action": "COMPUTE", "iterations": "1"})],
-)  # fmt: skip
+    [
+        None,
+        [],
+        {},
+        {"steps": None},
+        steps(None),
+        steps({"action": "DANCE"}),
+        steps({}),
+        steps({"action": "SLEEP"}),
+        steps({"action": "SLEEP", "durationMs": 2**31}),
+        steps({"action": "COMPUTE", "iterations": "1"}),
+    ],
+)
 def test_an_instruction_that_cannot_be_read_says_whose_it_is(instruction: object) -> None:
     with pytest.raises(wire.BadInstruction) as caught:
         wire.read_run(body(instruction=instruction), HEADERS)
@@ -90,8 +107,11 @@ def test_an_outcome_is_read_with_the_run_that_it_names() -> None:
 
     assert wire.read_outcome("job-completed", body(), HEADERS) == (envelope, None, False, "")
     assert wire.read_outcome("job-failed", body(errorMessage="no"), named) == (
-        envelope, "r", True, "no",
-    )  # fmt: skip
+        envelope,
+        "r",
+        True,
+        "no",
+    )
     assert wire.read_outcome("job-failed", body(errorMessage=None), HEADERS).error == ""
 
 

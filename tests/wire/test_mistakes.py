@@ -10,8 +10,18 @@ from weft.wire.mistakes import mistake_of, said
 from weft.wire.synonyms import _SYNONYMS, nearest_field
 
 WRONG: tuple[object, ...] = (
-    "text", 7, 1.5, True, None, ["text"], [7], [[7.5, {}]], {"key": 7}, {"key": {}}, -1,
-)  # fmt: skip
+    "text",
+    7,
+    1.5,
+    True,
+    None,
+    ["text"],
+    [7],
+    [[7.5, {}]],
+    {"key": 7},
+    {"key": {}},
+    -1,
+)
 
 
 def said_of(value: object, kind: type) -> str | None:
@@ -45,11 +55,10 @@ def test_no_field_speaks_of_types_of_a_program(kind: type[msgspec.Struct]) -> No
         ({"priority": 1.5}, ("/priority", "expected a whole number, got a decimal number")),
         ({"concurrency_key": {"n": 1}}, ("/concurrency_key", "it lacks the field 'key'")),
         ({"always_run": "yes"}, ("/always_run", "expected true or false, got text")),
-        ({"parents": [{}]},
-         ("/parents/0", "it lacks the field 'of'")),
+        ({"parents": [{}]}, ("/parents/0", "it lacks the field 'of'")),
         ({"count": 0}, ("/count", "expected at least 1")),
     ],
-)  # fmt: skip
+)
 def test_mistake_is_told_in_words(job: dict[str, object], told: tuple[str, str]) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(msgspec.json.encode(job), type=JobDocument)
@@ -68,11 +77,15 @@ KNOWN = {
 @cases(
     ("word", "meant"),
     [
-        ("retries", "max_attempts"), ("cpus", "resources.cpu"), ("mem", "resources.memory"),
-        ("depends-on", "parents"), ("timeout", "timeout_s"), ("comand", "command"),
+        ("retries", "max_attempts"),
+        ("cpus", "resources.cpu"),
+        ("mem", "resources.memory"),
+        ("depends-on", "parents"),
+        ("timeout", "timeout_s"),
+        ("comand", "command"),
         ("zzz", None),
     ],
-)  # fmt: skip
+)
 def test_field_is_found_by_the_names_of_others(word: str, meant: str | None) -> None:
     assert nearest_field(word, JOB) == meant
 

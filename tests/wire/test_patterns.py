@@ -54,10 +54,26 @@ def test_end_is_no_line_break() -> None:
 
 @cases(
     "name",
-    ["bob\n", "bo\u2028b", "bo\x85b", "bo\x9bb", "bob\u202e", "bo\u200bb", "bob\u2066", "\ufeffb",
-     "bo\u00adb", "bo\u034fb", "bo\u061cb", "bob\u180e", "bob\u3164", "\u115fbob", "bo\uffa0b",
-     "bob\ufe0e", "bo\ufffab"],
-)  # fmt: skip
+    [
+        "bob\n",
+        "bo\u2028b",
+        "bo\x85b",
+        "bo\x9bb",
+        "bob\u202e",
+        "bo\u200bb",
+        "bob\u2066",
+        "\ufeffb",
+        "bo\u00adb",
+        "bo\u034fb",
+        "bo\u061cb",
+        "bob\u180e",
+        "bob\u3164",
+        "\u115fbob",
+        "bo\uffa0b",
+        "bob\ufe0e",
+        "bo\ufffab",
+    ],
+)
 def test_names_that_look_like_others_are_refused(name: str) -> None:
     """They would be names of their own beside `bob`, or steer what shows them."""
     with pytest.raises(msgspec.ValidationError):

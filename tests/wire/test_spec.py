@@ -24,13 +24,18 @@ from weft.wire.spec import (
 @cases(
     ("word", "found"),
     [
-        ("$WEFT_INDEX", "7"), ("${WEFT_INDEX}", "7"), ("part-$WEFT_INDEX.txt", "part-7.txt"),
-        ("$WEFT_INDEX$WEFT_INDEX", "77"), ("${WEFT_INDEX}0", "70"),
-        ("$WEFT_INDEXES", "$WEFT_INDEXES"), ("$WEFT_INDEX0", "$WEFT_INDEX0"),
-        ("${WEFT_INDEX", "${WEFT_INDEX"), ("$HOME ${HOME} WEFT_INDEX", "$HOME ${HOME} WEFT_INDEX"),
+        ("$WEFT_INDEX", "7"),
+        ("${WEFT_INDEX}", "7"),
+        ("part-$WEFT_INDEX.txt", "part-7.txt"),
+        ("$WEFT_INDEX$WEFT_INDEX", "77"),
+        ("${WEFT_INDEX}0", "70"),
+        ("$WEFT_INDEXES", "$WEFT_INDEXES"),
+        ("$WEFT_INDEX0", "$WEFT_INDEX0"),
+        ("${WEFT_INDEX", "${WEFT_INDEX"),
+        ("$HOME ${HOME} WEFT_INDEX", "$HOME ${HOME} WEFT_INDEX"),
         ("\\$WEFT_INDEX", "\\7"),
     ],
-)  # fmt: skip
+)
 def test_index_is_put_where_a_shell_would(word: str, found: str) -> None:
     template = JobSpec(command=("run", word), env={"WORD": word})
 
@@ -46,8 +51,10 @@ def test_script_and_the_rest_stay_as_they_are() -> None:
     spec = spec_at(template, 0)
 
     assert (spec.script, spec.cwd, spec.stdin) == (
-        "echo $WEFT_INDEX", "/$WEFT_INDEX", "$WEFT_INDEX",
-    )  # fmt: skip
+        "echo $WEFT_INDEX",
+        "/$WEFT_INDEX",
+        "$WEFT_INDEX",
+    )
     assert spec.command is None
     assert spec.env == {"WEFT_INDEX": "0"}
 

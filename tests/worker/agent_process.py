@@ -40,9 +40,12 @@ class AgentProcess:
         with (self.home.role_logs / "worker.log").open("ab") as log:
             return subprocess.Popen(
                 [*self._prefix, sys.executable, "-m", "weft.run.worker"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
                 env={**os.environ, "WEFT_HOME": str(self.home.path), **self._settings},
-            )  # fmt: skip
+            )
 
     def run_another(self) -> int:
         """Start one more beside it, which ends by itself; return its exit code."""

@@ -29,10 +29,17 @@ def call_of(
 ) -> StartProcess:
     """Return a call to be made."""
     values: dict[str, Any] = {
-        "env": {"WEFT_JOB": f"b{key.batch_id}.j{key.job_id}"}, "cwd": None, "stdin": None,
-        "timeout_ms": None, "grace_ms": 300, "stream_bytes_max": 64 << 20,
-        "stream_head_bytes": 1 << 20, "cpu_m": 1000, "memory_mib": 1, "argv": ARGV,
-    }  # fmt: skip
+        "env": {"WEFT_JOB": f"b{key.batch_id}.j{key.job_id}"},
+        "cwd": None,
+        "stdin": None,
+        "timeout_ms": None,
+        "grace_ms": 300,
+        "stream_bytes_max": 64 << 20,
+        "stream_head_bytes": 1 << 20,
+        "cpu_m": 1000,
+        "memory_mib": 1,
+        "argv": ARGV,
+    }
     return StartProcess(
         key=key, warm=WarmCall(msgspec.msgpack.encode(body), definition), **{**values, **changes}
     )
@@ -78,11 +85,16 @@ class Caller:
     def result(self, ended: ProcessEnd) -> tuple[ResultHead, bytes, bytes]:
         """Return what is stored."""
         place = AttemptLog(
-            ended.key.batch_id, ended.key.job_id, ended.key.attempt, ended=True,
+            ended.key.batch_id,
+            ended.key.job_id,
+            ended.key.attempt,
+            ended=True,
             location=segment_location(ended.segment, ended.offset),
             stdout_bytes=ended.stdout_bytes,
-            stderr_bytes=ended.stderr_bytes, truncated=ended.truncated, state="success",
-        )  # fmt: skip
+            stderr_bytes=ended.stderr_bytes,
+            truncated=ended.truncated,
+            state="success",
+        )
         found = FileReader(self._logs).results([place])
         data = b"".join(block for _, blocks in found for block in blocks)
         head, begin = decode_head(data)

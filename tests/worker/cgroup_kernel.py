@@ -9,11 +9,18 @@ import sys
 from pathlib import Path
 
 FILES = {
-    "cgroup.controllers": "cpuset cpu io memory pids\n", "cgroup.procs": "", "cgroup.kill": "",
-    "cgroup.subtree_control": "", "memory.max": "", "memory.swap.max": "",
-    "memory.oom.group": "", "memory.events": "oom 0\noom_kill 0\n", "cpu.max": "",
-    "cpu.weight": "", "pids.max": "",
-}  # fmt: skip
+    "cgroup.controllers": "cpuset cpu io memory pids\n",
+    "cgroup.procs": "",
+    "cgroup.kill": "",
+    "cgroup.subtree_control": "",
+    "memory.max": "",
+    "memory.swap.max": "",
+    "memory.oom.group": "",
+    "memory.events": "oom 0\noom_kill 0\n",
+    "cpu.max": "",
+    "cpu.weight": "",
+    "pids.max": "",
+}
 PROGRAM = (__file__,)
 _mkdir, _rmdir = os.mkdir, os.rmdir
 

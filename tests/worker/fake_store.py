@@ -185,12 +185,24 @@ class FakeStore(FakeNotes):
     # WorkerStore
 
     async def register_worker(
-        self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
-        storage_mib: int, gpu: int, offers: Mapping[str, Offer], version: str,
-        same_host_proved_gone: bool, log_place: str | None = None,
+        self,
+        *,
+        name: str,
+        host: str,
+        pool: str,
+        incarnation: str,
+        cpu_m: int,
+        memory_mib: int,
+        storage_mib: int,
+        gpu: int,
+        offers: Mapping[str, Offer],
+        version: str,
+        same_host_proved_gone: bool,
+        log_place: str | None = None,
         log_directory: str | None = None,
-        outlives: bool = False, is_over: bool = False,
-    ) -> Registered:  # fmt: skip
+        outlives: bool = False,
+        is_over: bool = False,
+    ) -> Registered:
         del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, offers, version
         del log_place, log_directory, outlives, is_over
         assert same_host_proved_gone
@@ -276,18 +288,27 @@ class FakeStore(FakeNotes):
         return [None for _ in names]
 
     async def record_products(
-        self, incarnation_id: int, key: AttemptKey, products: Sequence[dict[str, Any]], *,
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        products: Sequence[dict[str, Any]],
+        *,
         inputs: Sequence[dict[str, Any]] | None,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         assert incarnation_id >= 0
         assert key.batch_id == BATCH
         self.products += [(one, inputs) for one in products]
         return True
 
     async def record_files(
-        self, incarnation_id: int, key: AttemptKey, files: Sequence[KeptFile], *, staging_ms: int,
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        files: Sequence[KeptFile],
+        *,
+        staging_ms: int,
         storing_ms: int,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         assert incarnation_id >= 0
         assert key.batch_id == BATCH
         assert min(staging_ms, storing_ms) >= 0
@@ -438,9 +459,14 @@ class FakeStore(FakeNotes):
         return [one for one in jobs if self.jobs[one[1] - 1].is_over]
 
     async def heartbeat(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool,
-        claiming: bool = False, heard: Sequence[int] = (),
-    ) -> HeartbeatAnswer:  # fmt: skip
+        self,
+        incarnation_id: int,
+        attempts: Sequence[tuple[int, int, int]],
+        *,
+        draining: bool,
+        claiming: bool = False,
+        heard: Sequence[int] = (),
+    ) -> HeartbeatAnswer:
         del incarnation_id, draining, claiming, heard
         self._check()
         self.heartbeats += 1
@@ -478,9 +504,15 @@ class FakeStore(FakeNotes):
     @staticmethod
     def _claimed(job_id: int, job: FakeJob) -> Claimed:
         return Claimed(
-            batch_id=BATCH, job_id=job_id, attempt=job.attempt, cpu_m=job.cpu_m,
-            memory_mib=job.memory_mib, storage_mib=0, gpu=0, chunk_first=job_id,
-        )  # fmt: skip
+            batch_id=BATCH,
+            job_id=job_id,
+            attempt=job.attempt,
+            cpu_m=job.cpu_m,
+            memory_mib=job.memory_mib,
+            storage_mib=0,
+            gpu=0,
+            chunk_first=job_id,
+        )
 
     def _check(self) -> None:
         if self.is_away:

@@ -40,8 +40,14 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 VARIANT = str(Path(__file__).with_name("spawner_variant.py"))
 _UNSHARE = ("unshare", *(() if os.geteuid() == 0 else ("--user", "--map-current-user")))
 NAMESPACE = (
-    *_UNSHARE, "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave",
-)  # fmt: skip
+    *_UNSHARE,
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--propagation",
+    "slave",
+)
 SUSPENDED_S = 100_000
 AFTER_SUSPENSION = (*_UNSHARE, "--time", f"--boottime={SUSPENDED_S}")
 """What is started by this sees a host that was suspended for `SUSPENDED_S` since it booted."""
@@ -56,9 +62,16 @@ def key_of(job_id: int) -> AttemptKey:
 def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # noqa: ANN401 (as the fields)
     """Return a process to be started, with small limits."""
     values: dict[str, Any] = {
-        "env": {}, "cwd": "/", "stdin": None, "timeout_ms": None, "grace_ms": 300,
-        "stream_bytes_max": 64 << 20, "stream_head_bytes": 1 << 20, "cpu_m": 1000, "memory_mib": 1,
-    }  # fmt: skip
+        "env": {},
+        "cwd": "/",
+        "stdin": None,
+        "timeout_ms": None,
+        "grace_ms": 300,
+        "stream_bytes_max": 64 << 20,
+        "stream_head_bytes": 1 << 20,
+        "cpu_m": 1000,
+        "memory_mib": 1,
+    }
     return StartProcess(key=key_of(job_id), argv=argv, **{**values, **changes})
 
 
@@ -94,10 +107,15 @@ class SpawnerProcess:
     """One spawner below a directory; `connect` as often as agents come."""
 
     def __init__(
-        self, root: Path, *, logs: Path | None = None, namespace: bool = False,
-        program: Sequence[str] = ("-m", "weft.worker.spawner"), after_suspension: bool = False,
+        self,
+        root: Path,
+        *,
+        logs: Path | None = None,
+        namespace: bool = False,
+        program: Sequence[str] = ("-m", "weft.worker.spawner"),
+        after_suspension: bool = False,
         modes: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.root = root
         self.logs = logs or root / "logs"
         self.scratch = root / "scratch"
@@ -113,8 +131,10 @@ class SpawnerProcess:
                 *(sys.executable, "-X", "utf8", *program),
                 *map(str, words),
             ],
-            pass_fds=(ready_of_spawner,), start_new_session=True, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+            pass_fds=(ready_of_spawner,),
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+        )
         os.close(ready_of_spawner)
         word = os.read(ready, 1)
         os.close(ready)
@@ -126,9 +146,14 @@ class SpawnerProcess:
         return int(children.read_text().split()[0])
 
     def connect(
-        self, *, cpu_m: int = 2000, memory_mib: int = 1000, gpus: tuple[str, ...] = (),
-        sample_ms: int = 0, samples_max: int = 1000,
-    ) -> "Agent":  # fmt: skip
+        self,
+        *,
+        cpu_m: int = 2000,
+        memory_mib: int = 1000,
+        gpus: tuple[str, ...] = (),
+        sample_ms: int = 0,
+        samples_max: int = 1000,
+    ) -> "Agent":
         """Return an agent that has been welcomed."""
         hello = Hello(cpu_m, memory_mib, gpus=gpus, sample_ms=sample_ms, samples_max=samples_max)
         agent = Agent(self, hello)
@@ -265,11 +290,16 @@ class Agent:
         """Return what is stored of both streams, and how many bytes were left out."""
         key = ended.key
         place = AttemptLog(
-            key.batch_id, key.job_id, key.attempt, ended=True,
+            key.batch_id,
+            key.job_id,
+            key.attempt,
+            ended=True,
             location=segment_location(ended.segment, ended.offset),
-            stdout_bytes=ended.stdout_bytes, stderr_bytes=ended.stderr_bytes,
-            truncated=ended.truncated, state="success",
-        )  # fmt: skip
+            stdout_bytes=ended.stdout_bytes,
+            stderr_bytes=ended.stderr_bytes,
+            truncated=ended.truncated,
+            state="success",
+        )
         kept = {STDOUT: bytearray(), STDERR: bytearray()}
         left_out = 0
         for piece in FileReader(self._spawner.logs).pieces(place, 0):

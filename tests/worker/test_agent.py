@@ -46,11 +46,28 @@ async def test_environment_is_documented_and_small(worker: Worker) -> None:
 
     lines = dict(line.split("=", 1) for line in worker.output(report).decode().splitlines())
     assert set(lines) == {
-        "A", "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", "TRACEPARENT",
-        "WEFT_ATTEMPT", "WEFT_ATTEMPT_NO", "WEFT_BATCH", "WEFT_BLOCK_FILE",
-        "WEFT_CHECKPOINT_DIR", "WEFT_GRACE_S", "WEFT_JOB", "WEFT_MESSAGES", "WEFT_NOTES",
-        "WEFT_PRODUCTS", "WEFT_PROGRESS", "WEFT_TRACE_ID",
-    }  # fmt: skip
+        "A",
+        "HOME",
+        "LANG",
+        "LOGNAME",
+        "PATH",
+        "SHELL",
+        "TMPDIR",
+        "USER",
+        "TRACEPARENT",
+        "WEFT_ATTEMPT",
+        "WEFT_ATTEMPT_NO",
+        "WEFT_BATCH",
+        "WEFT_BLOCK_FILE",
+        "WEFT_CHECKPOINT_DIR",
+        "WEFT_GRACE_S",
+        "WEFT_JOB",
+        "WEFT_MESSAGES",
+        "WEFT_NOTES",
+        "WEFT_PRODUCTS",
+        "WEFT_PROGRESS",
+        "WEFT_TRACE_ID",
+    }
     assert lines["WEFT_GRACE_S"] == "0.3"
     assert lines["WEFT_JOB"] == "b1.j1"
     assert lines["TRACEPARENT"].split("-")[1] == "0af7651916cd43dd8448eb211c80319c"

@@ -188,9 +188,8 @@ def test_all_places_that_open_archives_are_walked_here() -> None:
     root = Path(weft.__file__).parent
     opens = re.compile(r"tarfile\.open\((?!.*mode=\"w)|ZipFile\(", re.DOTALL)
     found = {
-        str(one.relative_to(root)) for one in root.rglob("*.py")
-        if opens.search(one.read_text())
-    }  # fmt: skip
+        str(one.relative_to(root)) for one in root.rglob("*.py") if opens.search(one.read_text())
+    }
     assert found - {"worker/stager/packing.py"} == set(OPENERS)
 
 
@@ -345,8 +344,12 @@ def test_a_tree_is_unpacked_as_it_was(tmp_path: Path) -> None:
     unpack_checkpoint(tmp_path / "new", packed(work), bytes_max=MANY)
     new = tmp_path / "new"
     assert {str(one.relative_to(new)) for one in new.rglob("*")} == {
-        "a", "a/empty", "a/program", "a/up", "newest",
-    }  # fmt: skip
+        "a",
+        "a/empty",
+        "a/program",
+        "a/up",
+        "newest",
+    }
     assert (new / "newest").read_bytes() == b"x" * 10_000
     assert os.access(new / "a" / "program", os.X_OK)
 

@@ -132,9 +132,13 @@ def test_kill_is_one_of_the_cgroup(pretending: Agent, pretended: Path) -> None:
     ],
 )
 def test_attempt_that_cannot_be_limited_or_started_says_why(
-    pretending: Agent, pretended: Path, program: str, changes: dict[str, Any], reason: Reason,
+    pretending: Agent,
+    pretended: Path,
+    program: str,
+    changes: dict[str, Any],
+    reason: Reason,
     why: str,
-) -> None:  # fmt: skip
+) -> None:
     cgroup = Cgroup(**{"parent": str(pretended), "limits": LIMITS, **changes})
     end = pretending.run(program, cgroup=cgroup)
 

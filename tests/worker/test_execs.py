@@ -61,9 +61,13 @@ def begin(agent: Agent, spawner: SpawnerProcess, tmp_path: Path) -> Iterator[Beg
     begun: list[Exec] = []
 
     def begin(
-        *argv: str, job_id: int = 1, database: str = "logs", job_max: int = 2, stdin: bytes = b"",
+        *argv: str,
+        job_id: int = 1,
+        database: str = "logs",
+        job_max: int = 2,
+        stdin: bytes = b"",
         tenant_id: int = 1,
-    ) -> Exec:  # fmt: skip
+    ) -> Exec:
         message = Begin(key_of(job_id), database, argv, job_max, tenant_id)
         begun.append(Exec(spawner.root / "s.sock.exec", message, stdin))
         return begun[-1]

@@ -25,9 +25,11 @@ def sh(
     script: str, *, inputs: tuple[FileInput, ...] = (), outputs: tuple[str, ...] = ()
 ) -> JobSpec:
     return JobSpec(
-        ("/bin/sh", "-c", script), inputs=inputs or None,
-        outputs=tuple(map(FileOutput, outputs)) or None, requires=(FILES,),
-    )  # fmt: skip
+        ("/bin/sh", "-c", script),
+        inputs=inputs or None,
+        outputs=tuple(map(FileOutput, outputs)) or None,
+        requires=(FILES,),
+    )
 
 
 def kept(worker: Worker) -> dict[str, bytes]:
@@ -79,8 +81,10 @@ async def test_a_product_says_where_its_files_are_kept(worker: Worker) -> None:
     (end,) = await worker.store.until(1)
     assert end.reason is None
     assert kept(worker).keys() == {
-        "maps/FSC/2027/04/13/p/a", "maps/RLIE/2027/04/14/p/map/b", "maps/WDS/2027/04/15/p/c.json",
-    }  # fmt: skip
+        "maps/FSC/2027/04/13/p/a",
+        "maps/RLIE/2027/04/14/p/map/b",
+        "maps/WDS/2027/04/15/p/c.json",
+    }
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,11 @@ PEM = SecretUse("tls", file="key.pem")
 
 def sh(script: str, *uses: SecretUse) -> JobSpec:
     return JobSpec(
-        ("/bin/sh", "-c", script), secrets=uses, requires=(SECRETS,),
+        ("/bin/sh", "-c", script),
+        secrets=uses,
+        requires=(SECRETS,),
         env={"DB_PASSWORD": "of the document"},
-    )  # fmt: skip
+    )
 
 
 def sealed(name: str, value: str) -> bytes:

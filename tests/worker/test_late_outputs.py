@@ -83,9 +83,11 @@ async def test_nothing_appears_once_the_fence_is_over(
         with monkeypatch.context() as patch:
             host, root = Host(over_at, patch), tmp_path / f"{over_at}"
             site = replace(
-                file_site(root), signer=host, objects=ObjectHttpCarrier(HERE, 10),
+                file_site(root),
+                signer=host,
+                objects=ObjectHttpCarrier(HERE, 10),
                 settings=Settings(store_single_bytes_max=PART),
-            )  # fmt: skip
+            )
             fence = Fence(cast("Runner", Ear()), TERMS)
             fence.renew(host.now_ns)
             files = JobFiles(site, FakeStore(), 1, root / "files", fence)

@@ -57,10 +57,16 @@ class Stored(NamedTuple):
 
 def log_of(output: Output, *, ended: bool = True) -> AttemptLog:
     return AttemptLog(
-        1, 1, 1, ended=ended, location=segment_location(1, 0) if output.is_short else None,
+        1,
+        1,
+        1,
+        ended=ended,
+        location=segment_location(1, 0) if output.is_short else None,
         stdout_bytes=output.totals[STDOUT],
-        stderr_bytes=output.totals[STDERR], truncated=output.truncated, state="success",
-    )  # fmt: skip
+        stderr_bytes=output.totals[STDERR],
+        truncated=output.truncated,
+        state="success",
+    )
 
 
 def store(root: Path, written: list[tuple[int, bytes]], *, limit: int, head: int) -> Stored:
@@ -140,9 +146,16 @@ def test_range_in_the_middle_and_backwards(tmp_path: Path) -> None:
 def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
     stored = store(tmp_path, [(STDOUT, b"secret")], limit=100, head=0)
     other = AttemptLog(
-        1, 2, 1, ended=True, location=segment_location(1, 0), stdout_bytes=6, stderr_bytes=0,
-        truncated=False, state="success",
-    )  # fmt: skip
+        1,
+        2,
+        1,
+        ended=True,
+        location=segment_location(1, 0),
+        stdout_bytes=6,
+        stderr_bytes=0,
+        truncated=False,
+        state="success",
+    )
 
     assert list(FileReader(tmp_path).pieces(other, 0)) == []
     assert list(FileReader(tmp_path).pieces(stored.log, 0)) != []
@@ -151,10 +164,16 @@ def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("segment", [1, None])
 def test_output_that_is_gone_is_empty(tmp_path: Path, segment: int | None) -> None:
     place = AttemptLog(
-        1, 2, 1, ended=True, location=segment_location(segment, 0), stdout_bytes=6,
+        1,
+        2,
+        1,
+        ended=True,
+        location=segment_location(segment, 0),
+        stdout_bytes=6,
         stderr_bytes=0,
-        truncated=False, state="success",
-    )  # fmt: skip
+        truncated=False,
+        state="success",
+    )
 
     assert list(FileReader(tmp_path).pieces(place, 0)) == []
     assert FileReader(tmp_path).read(place, STDOUT, 0, 10) == b""
@@ -166,9 +185,16 @@ def test_torn_piece_at_the_end_is_left_out_until_it_is_whole(tmp_path: Path) -> 
     second = encode_piece(STDOUT, 1, b"second")
     own.write_bytes(encode_piece(STDOUT, 0, b"first") + second[:-2])
     place = AttemptLog(
-        1, 1, 1, ended=False, location=None, stdout_bytes=0, stderr_bytes=0,
-        truncated=False, state="running",
-    )  # fmt: skip
+        1,
+        1,
+        1,
+        ended=False,
+        location=None,
+        stdout_bytes=0,
+        stderr_bytes=0,
+        truncated=False,
+        state="running",
+    )
 
     async def follow() -> list[bytes]:
         found = []

@@ -150,10 +150,11 @@ STEPS: dict[str, tuple[type, str, Callable[..., bool]]] = {
     "submit": (SpawnerRunner, "submit", lambda some: BAD in [one.key.job_id for one in some]),
     "end": (Attempts, "_take_end", lambda ended, _: ended.key.job_id == BAD),
     "report": (
-        FakeStore, "complete_attempts",
+        FakeStore,
+        "complete_attempts",
         lambda _, reports: any(one.job_id == BAD and one.reason is None for one in reports),
     ),
-}  # fmt: skip
+}
 """Where, and whether it is about the job."""
 
 

@@ -36,9 +36,15 @@ LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_byte
 
 def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
     return Claimed(
-        batch_id=1, job_id=job_id, attempt=1, cpu_m=1000, memory_mib=64, storage_mib=0, gpu=0,
+        batch_id=1,
+        job_id=job_id,
+        attempt=1,
+        cpu_m=1000,
+        memory_mib=64,
+        storage_mib=0,
+        gpu=0,
         chunk_first=job_id if chunk_first is None else chunk_first,
-    )  # fmt: skip
+    )
 
 
 def send(
@@ -56,10 +62,14 @@ def send(
         definer = definer_of(one, spec)
         outgoing.add(
             Assignment(
-                AttemptKey(1, one.job_id, 1), spec, one.cpu_m, one.memory_mib, definer,
+                AttemptKey(1, one.job_id, 1),
+                spec,
+                one.cpu_m,
+                one.memory_mib,
+                definer,
                 (shared or {}).get(definer),
             )
-        )  # fmt: skip
+        )
     outgoing.send()
     return sent
 
@@ -272,7 +282,7 @@ def ended(agent: Agent, spec: JobSpec) -> ProcessEnd:
 
 @needs_bubblewrap
 @pytest.mark.parametrize("own_paths", [False, True])
-def test_job_reaches_nothing_not_even_this_host(agent: Agent, port: str, own_paths: bool) -> None:  # noqa: FBT001 (a parameter of pytest)
+def test_job_reaches_nothing_not_even_this_host(agent: Agent, port: str, own_paths: bool) -> None:
     if own_paths and not find_own_root().words:
         pytest.skip("this machine lends no mount namespace")
     end = ended(agent, spec_of(sys.executable, "-c", CONNECT, port, own_paths=own_paths))
@@ -349,9 +359,11 @@ def test_worker_runs_no_job_with_a_requirement_that_it_does_not_know() -> None:
 
 def test_call_of_a_function_is_refused() -> None:
     call = JobSpec(
-        function=FunctionSpec(call="math:gcd"), executor="function", network=False,
+        function=FunctionSpec(call="math:gcd"),
+        executor="function",
+        network=False,
         requires=(NO_NETWORK,),
-    )  # fmt: skip
+    )
     with pytest.raises(WeftError, match="share processes, which have the network"):
         messages_of(call)
 

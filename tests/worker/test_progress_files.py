@@ -84,11 +84,17 @@ async def test_empty_file_does_not_keep_an_end(
 
 
 WRONG = [
-    "echo -1 > $WEFT_PROGRESS", "echo 100.1 > $WEFT_PROGRESS", "echo nan > $WEFT_PROGRESS",
-    "echo snow > $WEFT_PROGRESS", "printf 40 > $WEFT_PROGRESS", ": > $WEFT_PROGRESS",
-    "ln -s /etc/passwd $WEFT_PROGRESS", "mkfifo $WEFT_PROGRESS", "mkdir $WEFT_PROGRESS",
+    "echo -1 > $WEFT_PROGRESS",
+    "echo 100.1 > $WEFT_PROGRESS",
+    "echo nan > $WEFT_PROGRESS",
+    "echo snow > $WEFT_PROGRESS",
+    "printf 40 > $WEFT_PROGRESS",
+    ": > $WEFT_PROGRESS",
+    "ln -s /etc/passwd $WEFT_PROGRESS",
+    "mkfifo $WEFT_PROGRESS",
+    "mkdir $WEFT_PROGRESS",
     "echo 5 > $WEFT_PROGRESS-of-another",
-]  # fmt: skip
+]
 
 
 async def test_what_is_no_progress_harms_nobody(worker: Worker) -> None:
@@ -103,11 +109,15 @@ async def test_what_is_no_progress_harms_nobody(worker: Worker) -> None:
 
 
 BAD_NOTES = (
-    "ln -s /etc/passwd $WEFT_NOTES/a.md", "mkfifo $WEFT_NOTES/b.md", "mkdir $WEFT_NOTES/c.md",
-    "head -c 9000000 /dev/zero > $WEFT_NOTES/d.md", "echo x > $WEFT_NOTES/e.exe",
-    "echo javascript:x > $WEFT_NOTES/f.url", "echo no > $WEFT_NOTES/g.png",
+    "ln -s /etc/passwd $WEFT_NOTES/a.md",
+    "mkfifo $WEFT_NOTES/b.md",
+    "mkdir $WEFT_NOTES/c.md",
+    "head -c 9000000 /dev/zero > $WEFT_NOTES/d.md",
+    "echo x > $WEFT_NOTES/e.exe",
+    "echo javascript:x > $WEFT_NOTES/f.url",
+    "echo no > $WEFT_NOTES/g.png",
     "echo x > $WEFT_NOTES/mistaken.md",
-)  # fmt: skip
+)
 
 
 async def test_notes_are_told_once_and_what_is_none_harms_nobody(worker: Worker) -> None:
@@ -120,8 +130,9 @@ async def test_notes_are_told_once_and_what_is_none_harms_nobody(worker: Worker)
 
     assert {one.exit_code for one in reports} == {0}
     assert sorted(worker.store.notes) == [
-        (1, Note("a\ufffdb?/c", "text", b"y\n")), (1, Note("t", "table", b"x\n")),
-    ]  # fmt: skip
+        (1, Note("a\ufffdb?/c", "text", b"y\n")),
+        (1, Note("t", "table", b"x\n")),
+    ]
 
 
 @given(st.floats() | st.integers() | st.sampled_from((10**400, -(10**5000))), st.text())

@@ -77,20 +77,34 @@ class Ear:
 
 REGISTERED = Registered(worker_id=1, incarnation_id=1, pool_id=1, live=())
 FACTS = WorkerFacts(
-    name="w", host="here", pool="default", version="0", cpu_m=4000, memory_mib=4000,
-    storage_mib=0, gpu=0, offers={},
-)  # fmt: skip
+    name="w",
+    host="here",
+    pool="default",
+    version="0",
+    cpu_m=4000,
+    memory_mib=4000,
+    storage_mib=0,
+    gpu=0,
+    offers={},
+)
 
 
 def site_of(store: OrderedStore, scratch: Path) -> AgentSite:
     worker_store = cast("WorkerStore", store)
     return AgentSite(
-        store=worker_store, notices=cast("Notices", store), runner=cast("Runner", Ear()),
-        facts=FACTS, grace_ms=0, heartbeat_s=60.0, fence=FenceTerms(), scratch=scratch,
-        files=file_site(scratch), log_keeper=FileLogKeeper(scratch),
+        store=worker_store,
+        notices=cast("Notices", store),
+        runner=cast("Runner", Ear()),
+        facts=FACTS,
+        grace_ms=0,
+        heartbeat_s=60.0,
+        fence=FenceTerms(),
+        scratch=scratch,
+        files=file_site(scratch),
+        log_keeper=FileLogKeeper(scratch),
         checkpoint_removal=CheckpointRemoval(worker_store, scratch, again_s=600.0),
         signatures=Signatures(worker_store, SecretKeys),
-    )  # fmt: skip
+    )
 
 
 def key(job_id: int) -> AttemptKey:
@@ -218,8 +232,10 @@ async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -
 
     message = "its outputs are copied to store://s/p/"
     assert (started, entered.phase, entered.message) == (
-        Started(key(1), 10), Phase.COLLECTING, message
-    )  # fmt: skip
+        Started(key(1), 10),
+        Phase.COLLECTING,
+        message,
+    )
     assert (ended.reason, ended.started_ns) == (Reason.CANCELLED, 10)
     assert not attempts.keeping
 

@@ -102,10 +102,14 @@ def test_job_reaches_nothing_of_weft_or_of_another_user(
     )
     agent.start(
         process(
-            7, account=BOB, cwd=None, script=f"#!/bin/sh\n# canary\n{other}",
-            env={"CANARY": "canary"}, memory_files={"key.pem": "canary"},
+            7,
+            account=BOB,
+            cwd=None,
+            script=f"#!/bin/sh\n# canary\n{other}",
+            env={"CANARY": "canary"},
+            memory_files={"key.pem": "canary"},
         )
-    )  # fmt: skip
+    )
     pid = agent.until_started(7).pid
     while not (told / "places").exists():
         assert agent.has_ended(7, within_s=0.05) is False
@@ -321,9 +325,11 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
     ],
 )
 async def test_account_of_a_user(
-    user: tuple[str, str], accounts: dict[tuple[str, str], str], uid_min: int,
+    user: tuple[str, str],
+    accounts: dict[tuple[str, str], str],
+    uid_min: int,
     found: int | str,
-) -> None:  # fmt: skip
+) -> None:
     store = FakeStore()
     store.submitter = user
     one = Assignment(key_of(1), JobSpec(), 1000, 1, (1, 1))

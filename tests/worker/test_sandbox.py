@@ -103,9 +103,14 @@ class Sandboxed:
         """Run a script in a directory of its own; return its exit code and output."""
         self._count += 1
         end = self.agent.run(
-            "sh", "-c", script, job_id=self._count, cwd=None,
-            sandbox=self.words(**options), hidden_files=tuple(map(str, hidden)),
-        )  # fmt: skip
+            "sh",
+            "-c",
+            script,
+            job_id=self._count,
+            cwd=None,
+            sandbox=self.words(**options),
+            hidden_files=tuple(map(str, hidden)),
+        )
         return end.exit_code, self.agent.output(end)[0].decode()
 
     def words(self, **options: Any) -> tuple[str, ...]:  # noqa: ANN401 (as words_of)
@@ -129,9 +134,12 @@ def test_nothing_of_weft_is_seen_and_nothing_else_is_changed(
     other = tempfile.mkdtemp(dir="/tmp")
     look = (
         f"ls -d {root}/* {other} | grep -v 'scratch\\|checkpoints'",
-        f"cat {root}/key {root}/lock", f"touch {outside}", "ls -d /proc/[0-9]* | wc -l",
-        "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep ^WEFT_JOB= | sort -u", "echo $TMPDIR",
-    )  # fmt: skip
+        f"cat {root}/key {root}/lock",
+        f"touch {outside}",
+        "ls -d /proc/[0-9]* | wc -l",
+        "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep ^WEFT_JOB= | sort -u",
+        "echo $TMPDIR",
+    )
     seen = sandboxed.run("; ".join(look))
     own = sandboxed.run(
         'touch here "$TMPDIR/there" "$WEFT_CHECKPOINT_DIR/kept" && pwd && '
@@ -203,9 +211,14 @@ def test_credentials_that_come_later_are_hidden(sandboxed: Sandboxed, place: Pat
         link.unlink(missing_ok=True)
         link.symlink_to(target)
         end = sandboxed.agent.run(
-            "sh", "-c", look, job_id=number, cwd=None, sandbox=words,
+            "sh",
+            "-c",
+            look,
+            job_id=number,
+            cwd=None,
+            sandbox=words,
             hidden_files=(str(link), str(new)),
-        )  # fmt: skip
+        )
         seen.append(sandboxed.agent.output(end)[0].decode())
         if target == new:
             new.unlink()
@@ -243,9 +256,13 @@ def test_variables_of_a_job_are_none_of_bubblewrap(sandboxed: Sandboxed, place: 
     """On the host, the dynamic linker would write files and run code for them as the worker."""
     agent, words, linker = sandboxed.agent, sandboxed.words(), make(place / "linker")
     env = {
-        "PATH": PATH, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{linker}/trace",
-        "SECRET": "canary\nof two lines", "EMPTY": "", "LETTER": "ü",
-    }  # fmt: skip
+        "PATH": PATH,
+        "LD_DEBUG": "libs",
+        "LD_DEBUG_OUTPUT": f"{linker}/trace",
+        "SECRET": "canary\nof two lines",
+        "EMPTY": "",
+        "LETTER": "ü",
+    }
     show = 'printf "%s" "$SECRET,${EMPTY-unset},$LETTER"; exec sleep 60'
     agent.start(process(31, "sh", "-c", show, sandbox=words, cwd=None), env=env)
     pid = agent.until_started(31).pid
@@ -340,12 +357,22 @@ def test_a_machine_without_bubblewrap_is_told(
 
     install = "Install bubblewrap, and allow user namespaces (sysctl kernel"
     assert said == [
-        ("The reason: /not of `sandbox_paths` does not exist.",
-         "Make this directory, or take it out of `sandbox_paths`"),
-        ("The reason: the worker is root, who may change the kernel's settings from any sandbox.",
-         "Run the worker as a plain user"),
+        (
+            "The reason: /not of `sandbox_paths` does not exist.",
+            "Make this directory, or take it out of `sandbox_paths`",
+        ),
+        (
+            ("The reason: the worker is root, who may change the kernel's settings from "
+            "any sandbox."),
+            "Run the worker as a plain user",
+        ),
         ("The reason: the program `bwrap` is missing.", install),
         ("The reason: `bwrap` says: bwrap: no namespaces.", install),
-        *[("The reason: `sandbox_paths` names the whole host.",
-           "Name the directories that jobs may write")] * 2,
-    ]  # fmt: skip
+        *[
+            (
+                "The reason: `sandbox_paths` names the whole host.",
+                "Name the directories that jobs may write",
+            )
+        ]
+        * 2,
+    ]

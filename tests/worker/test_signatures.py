@@ -65,18 +65,26 @@ WRONG: dict[str, tuple[Callable[[bytes], bytes], Reason, str]] = {
     "missing": (bytes, Reason.BAD_SPEC, "it has no signature"),
     "of another chunk": (changed, Reason.BAD_SPEC, "its signature is wrong"),
     "for another user": (
-        partial(sign, CHUNK, signer=Signer(1, 2), keys=KEYS), Reason.BAD_SPEC, "for another user",
+        partial(sign, CHUNK, signer=Signer(1, 2), keys=KEYS),
+        Reason.BAD_SPEC,
+        "for another user",
     ),
     "for another tenant": (
-        partial(sign, CHUNK, signer=Signer(2, 1), keys=KEYS), Reason.BAD_SPEC, "for another user",
+        partial(sign, CHUNK, signer=Signer(2, 1), keys=KEYS),
+        Reason.BAD_SPEC,
+        "for another user",
     ),
     "of something else": (
-        partial(sign, CHANGED_VARIABLES, signer=OWNER, keys=KEYS), Reason.BAD_SPEC, "is wrong",
+        partial(sign, CHANGED_VARIABLES, signer=OWNER, keys=KEYS),
+        Reason.BAD_SPEC,
+        "is wrong",
     ),
     "with an unknown key": (
-        partial(sign, CHUNK, signer=OWNER, keys=OTHER_KEYS), Reason.SYSTEM, "on this worker",
+        partial(sign, CHUNK, signer=OWNER, keys=OTHER_KEYS),
+        Reason.SYSTEM,
+        "on this worker",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("made", [brings, passes])

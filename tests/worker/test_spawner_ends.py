@@ -239,12 +239,15 @@ def test_message_that_is_none_closes_the_connection_only(spawner: SpawnerProcess
 
 def test_many_environments(agent: Agent) -> None:
     agent.send(
-        Start([{"PATH": "/bin", "A": "1"}, {"PATH": "/bin", "A": "2"}], [
-            process(1, "sh", "-c", "echo $A", environment=0),
-            process(2, "sh", "-c", "echo $A", environment=1),
-            process(3, "sh", "-c", "echo $A", environment=1, env={"A": "3"}),
-        ])
-    )  # fmt: skip
+        Start(
+            [{"PATH": "/bin", "A": "1"}, {"PATH": "/bin", "A": "2"}],
+            [
+                process(1, "sh", "-c", "echo $A", environment=0),
+                process(2, "sh", "-c", "echo $A", environment=1),
+                process(3, "sh", "-c", "echo $A", environment=1, env={"A": "3"}),
+            ],
+        )
+    )
 
     outputs = [agent.output(agent.until_ended(job_id))[0] for job_id in (1, 2, 3)]
     assert outputs == [b"1\n", b"2\n", b"3\n"]

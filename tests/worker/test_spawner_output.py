@@ -48,9 +48,16 @@ def test_slow_output_has_a_file_that_is_written_while_it_runs(
 
 async def _until_written(logs: Path, text: bytes) -> None:
     place = AttemptLog(
-        1, 1, 1, ended=False, location=None, stdout_bytes=0, stderr_bytes=0,
-        truncated=False, state="running",
-    )  # fmt: skip
+        1,
+        1,
+        1,
+        ended=False,
+        location=None,
+        stdout_bytes=0,
+        stderr_bytes=0,
+        truncated=False,
+        state="running",
+    )
     async with asyncio.timeout(DEADLINE_S):
         async for piece in each(FileLogStore(logs).follow(place, 0)):
             if text in piece.data:
@@ -210,9 +217,11 @@ def test_what_is_larger_than_everything_runs_alone(agent: Agent) -> None:
 def test_ends_are_kept_until_they_are_acknowledged(spawner: SpawnerProcess) -> None:
     first = spawner.connect()
     first.start(
-        process(1, "echo", "x"), process(2, "sleep", "60"), process(3, "sleep", "60"),
+        process(1, "echo", "x"),
+        process(2, "sleep", "60"),
+        process(3, "sleep", "60"),
         process(4, "true"),
-    )  # fmt: skip
+    )
     first.until_ended(1)
     first.until_started(3)
     first.close()

@@ -18,9 +18,15 @@ from worker.fake_store import BATCH, FakeStore
 
 def claimed(job_id: int, attempt: int) -> Claimed:
     return Claimed(
-        batch_id=BATCH, job_id=job_id, attempt=attempt, cpu_m=1000, memory_mib=64, storage_mib=0,
-        gpu=0, chunk_first=job_id,
-    )  # fmt: skip
+        batch_id=BATCH,
+        job_id=job_id,
+        attempt=attempt,
+        cpu_m=1000,
+        memory_mib=64,
+        storage_mib=0,
+        gpu=0,
+        chunk_first=job_id,
+    )
 
 
 async def test_a_retry_has_the_time_limit_that_its_rules_lead_to() -> None:

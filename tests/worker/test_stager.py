@@ -62,8 +62,12 @@ def test_existing_file_of_exactly_that_name_wins(work: Path) -> None:
     for name in ("f[1].txt", "f1.txt", "d[2]/x", "d2/x", "g3"):
         (work / name).parent.mkdir(exist_ok=True)
         (work / name).touch()
-    for pattern, name in {"f[1].txt": "f[1].txt", "d[2]/?": "d[2]/x", "**/f[1].txt": "f[1].txt",
-                          "g[3]": "g3"}.items():  # fmt: skip
+    for pattern, name in {
+        "f[1].txt": "f[1].txt",
+        "d[2]/?": "d[2]/x",
+        "**/f[1].txt": "f[1].txt",
+        "g[3]": "g3",
+    }.items():
         assert found(work, pattern) == found(work, pattern, pattern) == [name]
 
 
@@ -211,8 +215,11 @@ def unpacked(
     unpack(work, (into,), archive, bytes_max=bytes_max, entries_max=entries_max)
 
 
-FILES = [entry("./d/", b"", type=tarfile.DIRTYPE), entry("d/run", os.urandom(30_000), mode=0o755),
-         entry("z", zip_of("z/one"))]  # fmt: skip
+FILES = [
+    entry("./d/", b"", type=tarfile.DIRTYPE),
+    entry("d/run", os.urandom(30_000), mode=0o755),
+    entry("z", zip_of("z/one")),
+]
 PACKERS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, bz2.compress, lzma.compress]
 
 
@@ -256,19 +263,32 @@ def wide_xz(number: int) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("data", [
-    tar_of(entry("../x")), tar_of(entry("/tmp/x")),
-    tar_of(entry("l", b"", type=tarfile.SYMTYPE, linkname="/etc")),
-    tar_of(entry("l", b"", type=tarfile.LNKTYPE, linkname="../a.txt")),
-    tar_of(entry("dev", b"", type=tarfile.CHRTYPE)),
-    tar_of(entry("pipe", b"", type=tarfile.FIFOTYPE)),
-    tar_of(entry("a"), entry("a/b")), tar_of(entry("a"), entry("a")),
-    tar_of(entry("big", bytes(2 << 20))), tar_of(*(entry(f"n{n}") for n in range(11))),
-    zip_of("../x"), zip_of("/x"), zip_of("link", body=b"/etc", mode=0o120777),
-    zip_of("big", body=bytes(2 << 20)), zip_of(*(f"n{n}" for n in range(11))),
-    b"no archive at all", tar_of(entry("cut", os.urandom(100_000)))[:-5000],
-    wide_xz(lzma.FORMAT_XZ), wide_xz(lzma.FORMAT_ALONE), zip_of("a", how=zipfile.ZIP_LZMA),
-], ids=range(20))  # fmt: skip  # gzip has dates, and pytest's processes name the same tests alike
+@pytest.mark.parametrize(
+    "data",
+    [
+        tar_of(entry("../x")),
+        tar_of(entry("/tmp/x")),
+        tar_of(entry("l", b"", type=tarfile.SYMTYPE, linkname="/etc")),
+        tar_of(entry("l", b"", type=tarfile.LNKTYPE, linkname="../a.txt")),
+        tar_of(entry("dev", b"", type=tarfile.CHRTYPE)),
+        tar_of(entry("pipe", b"", type=tarfile.FIFOTYPE)),
+        tar_of(entry("a"), entry("a/b")),
+        tar_of(entry("a"), entry("a")),
+        tar_of(entry("big", bytes(2 << 20))),
+        tar_of(*(entry(f"n{n}") for n in range(11))),
+        zip_of("../x"),
+        zip_of("/x"),
+        zip_of("link", body=b"/etc", mode=0o120777),
+        zip_of("big", body=bytes(2 << 20)),
+        zip_of(*(f"n{n}" for n in range(11))),
+        b"no archive at all",
+        tar_of(entry("cut", os.urandom(100_000)))[:-5000],
+        wide_xz(lzma.FORMAT_XZ),
+        wide_xz(lzma.FORMAT_ALONE),
+        zip_of("a", how=zipfile.ZIP_LZMA),
+    ],
+    ids=range(20),
+)  # gzip has dates, and pytest's processes name the same tests alike
 def test_archives_that_are_refused(work: Path, data: bytes) -> None:
     with pytest.raises((FileRefused, FileDiffers)):
         unpacked(work, data)

@@ -269,9 +269,12 @@ def test_a_directory_that_is_nowhere_is_told(caller: Caller) -> None:
     ],
 )
 def test_a_crash_ends_the_job_and_no_other(
-    caller: Caller, end: Callable[[], None], exit_code: int | None, number: int | None,
+    caller: Caller,
+    end: Callable[[], None],
+    exit_code: int | None,
+    number: int | None,
     failure: int | None,
-) -> None:  # fmt: skip
+) -> None:
     caller.start(key(1), end)
     ended = caller.agent.until(key(1))
 

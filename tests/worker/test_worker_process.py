@@ -34,10 +34,19 @@ class Weft:
     async def submit(self, *specs: JobSpec) -> int:
         """Create a batch of small jobs."""
         rows = JobRows(
-            first_job=1, n_jobs=len(specs), shapes=[Shape(memory_mib=64)], shape_index=[0],
-            group_id=[0], priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
-            chunk_first=[1], chunk_n=[len(specs)], chunk_body=[encode_chunk(list(specs))],
-        )  # fmt: skip
+            first_job=1,
+            n_jobs=len(specs),
+            shapes=[Shape(memory_mib=64)],
+            shape_index=[0],
+            group_id=[0],
+            priority=[0],
+            always_run=[False],
+            max_attempts=[1],
+            retry_on=[0],
+            chunk_first=[1],
+            chunk_n=[len(specs)],
+            chunk_body=[encode_chunk(list(specs))],
+        )
         batch_id, _, _ = await self._store.submit(self._caller, NewBatch(), [], rows, UNKEYED)
         return batch_id
 
@@ -264,9 +273,12 @@ async def test_slots_are_the_jobs_that_run_at_a_time(
 ) -> None:
     """Whatever fits beside them; a third job would find both directories."""
     agent = AgentProcess(
-        short_path, database, WEFT_WORKER_CPU_M="64000", WEFT_WORKER_SLOTS="2",
+        short_path,
+        database,
+        WEFT_WORKER_CPU_M="64000",
+        WEFT_WORKER_SLOTS="2",
         WEFT_WORKER_LABELS="rack=12",
-    )  # fmt: skip
+    )
     one, two = short_path / "one", short_path / "two"
     script = (
         f"for d in {one} {two}; do mkdir $d 2>&- && sleep 0.1 && rmdir $d && exit; done; exit 9"

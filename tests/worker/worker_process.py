@@ -47,13 +47,24 @@ class Worker:
         self.store = store
         self.logs = root / "logs"
         self.files = SpawnerFiles(
-            socket=root / "s.sock", lock=root / "s.lock", logs=self.logs, scratch=root / "scratch",
-            checkpoints=root / "checkpoints", own_log=root / "spawner.log",
-        )  # fmt: skip
+            socket=root / "s.sock",
+            lock=root / "s.lock",
+            logs=self.logs,
+            scratch=root / "scratch",
+            checkpoints=root / "checkpoints",
+            own_log=root / "spawner.log",
+        )
         self.facts = WorkerFacts(
-            name="w", host="h", pool="default", version="0", cpu_m=cpu_m, memory_mib=memory_mib,
-            storage_mib=1, gpu=0, offers={},
-        )  # fmt: skip
+            name="w",
+            host="h",
+            pool="default",
+            version="0",
+            cpu_m=cpu_m,
+            memory_mib=memory_mib,
+            storage_mib=1,
+            gpu=0,
+            offers={},
+        )
         self.secret_keys = [bytes(32)]
         self.executors: dict[str, SpawnerExecutor] = {"process": ProcessExecutor()}
         self.unsigned_functions = False
@@ -146,8 +157,14 @@ class Worker:
     def output(self, report: EndReport) -> bytes:
         """Return what an attempt wrote to stdout."""
         place = AttemptLog(
-            report.batch_id, report.job_id, report.attempt, ended=True, location=report.location,
+            report.batch_id,
+            report.job_id,
+            report.attempt,
+            ended=True,
+            location=report.location,
             stdout_bytes=report.stdout_bytes,
-            stderr_bytes=report.stderr_bytes, truncated=report.truncated, state="success",
-        )  # fmt: skip
+            stderr_bytes=report.stderr_bytes,
+            truncated=report.truncated,
+            state="success",
+        )
         return FileReader(self.logs).read(place, STDOUT, 0, 1 << 20)

@@ -7,9 +7,7 @@ import jobs
 import psycopg
 from absurd_sdk import Absurd, AsyncAbsurd
 
-RETRIES = {
-    "max_attempts": jobs.ATTEMPTS, "retry_strategy": {"kind": "fixed", "base_seconds": 1}
-}  # fmt: skip
+RETRIES = {"max_attempts": jobs.ATTEMPTS, "retry_strategy": {"kind": "fixed", "base_seconds": 1}}
 
 
 async def work():

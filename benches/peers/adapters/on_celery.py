@@ -8,9 +8,11 @@ from celery import Celery
 
 app = Celery("on_celery", broker=jobs.SERVER)
 app.conf.update(
-    task_acks_late=True, task_reject_on_worker_lost=True, task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_ignore_result=True,
     broker_connection_retry_on_startup=True,
-)  # fmt: skip
+)
 run = app.task(jobs.run, name="run")
 
 
@@ -24,7 +26,15 @@ if __name__ == "__main__":
     jobs.main(
         send,
         worker=[
-            Path(sys.executable).with_name("celery"), "-A", "on_celery", "worker", "-l", "warning",
-            "-c", jobs.AT_ONCE, "--without-gossip", "--without-mingle",
+            Path(sys.executable).with_name("celery"),
+            "-A",
+            "on_celery",
+            "worker",
+            "-l",
+            "warning",
+            "-c",
+            jobs.AT_ONCE,
+            "--without-gossip",
+            "--without-mingle",
         ],
-    )  # fmt: skip
+    )

@@ -21,7 +21,11 @@ if __name__ == "__main__":
     jobs.main(
         send,
         worker=[
-            Path(sys.executable).with_name("dramatiq"), "on_dramatiq", "--processes", "2",
-            "--threads", max(1, jobs.AT_ONCE // 2),
+            Path(sys.executable).with_name("dramatiq"),
+            "on_dramatiq",
+            "--processes",
+            "2",
+            "--threads",
+            max(1, jobs.AT_ONCE // 2),
         ],
-    )  # fmt: skip
+    )

@@ -33,9 +33,11 @@ async def work():
 
     batch = min(10, jobs.AT_ONCE // 2)
     await queue.run(
-        max_concurrent_tasks=jobs.AT_ONCE, batch_size=batch, **SIGNS,
+        max_concurrent_tasks=jobs.AT_ONCE,
+        batch_size=batch,
+        **SIGNS,
         shutdown_on_listener_failure=True,
-    )  # fmt: skip
+    )
 
 
 async def install():

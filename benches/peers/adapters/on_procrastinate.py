@@ -7,8 +7,9 @@ import jobs
 from procrastinate import App, PsycopgConnector, RetryStrategy
 
 SIGNS = {
-    "update_heartbeat_interval": jobs.DEAD_AFTER_S / 2, "stalled_worker_timeout": jobs.DEAD_AFTER_S
-}  # fmt: skip
+    "update_heartbeat_interval": jobs.DEAD_AFTER_S / 2,
+    "stalled_worker_timeout": jobs.DEAD_AFTER_S,
+}
 app = App(
     connector=PsycopgConnector(conninfo=jobs.SERVER),
     worker_defaults=SIGNS if jobs.DEAD_AFTER_S else {},

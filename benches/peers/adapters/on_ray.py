@@ -22,9 +22,19 @@ if __name__ == "__main__":
     jobs.main(
         send,
         server=[
-            Path(sys.executable).with_name("ray"), "start", "--head", "--block",
-            "--node-ip-address", "127.0.0.1", "--port", jobs.SERVER.rpartition(":")[2],
-            "--num-cpus", jobs.AT_ONCE, "--include-dashboard=false",
-            "--object-store-memory", 80_000_000, "--disable-usage-stats",
+            Path(sys.executable).with_name("ray"),
+            "start",
+            "--head",
+            "--block",
+            "--node-ip-address",
+            "127.0.0.1",
+            "--port",
+            jobs.SERVER.rpartition(":")[2],
+            "--num-cpus",
+            jobs.AT_ONCE,
+            "--include-dashboard=false",
+            "--object-store-memory",
+            80_000_000,
+            "--disable-usage-stats",
         ],
-    )  # fmt: skip
+    )

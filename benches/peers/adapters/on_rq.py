@@ -19,7 +19,14 @@ if __name__ == "__main__":
     jobs.main(
         send,
         worker=[
-            Path(sys.executable).with_name("rq"), "worker-pool", "-n", jobs.AT_ONCE,
-            "-u", jobs.SERVER, "-q", "-P", Path(__file__).parent,
+            Path(sys.executable).with_name("rq"),
+            "worker-pool",
+            "-n",
+            jobs.AT_ONCE,
+            "-u",
+            jobs.SERVER,
+            "-q",
+            "-P",
+            Path(__file__).parent,
         ],
-    )  # fmt: skip
+    )

@@ -26,9 +26,7 @@ def send(kind, numbers):
     cpu = f"{1000 * os.cpu_count() // SHARES.get(kind, jobs.AT_ONCE)}m"
     all_have = {"env": ENVIRONMENT, "resources": {"cpu": cpu, "memory": "16Mi"}}
     if kind == "fail":
-        all_have |= {
-            "max_attempts": jobs.ATTEMPTS, "retry": {"policy": "constant", "wait_s": 1}
-        }  # fmt: skip
+        all_have |= {"max_attempts": jobs.ATTEMPTS, "retry": {"policy": "constant", "wait_s": 1}}
     rows = [{"command": jobs.command(kind, number), **all_have} for number in numbers]
     loop.run_until_complete(client.submit({"jobs": rows}))
 

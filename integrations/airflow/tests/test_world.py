@@ -50,18 +50,30 @@ def airflow(weft: Weft, tmp_path: Path) -> Iterator[Mapping[str, str]]:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     setting, *line = shlex.split(lines.splitlines()[-1])
-    environment = weft.environment({
-        "AIRFLOW_HOME": str(tmp_path), "PATH": f"{BIN}:{os.environ['PATH']}",
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "false", "AIRFLOW__API__PORT": str(port),
-        "AIRFLOW__API__BASE_URL": url, "AIRFLOW__API__WORKERS": "1",
-        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
-        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "false",
-        setting.partition("=")[0]: setting.partition("=")[2],
-    })  # fmt: skip
-    with (tmp_path / "told").open("w") as told, subprocess.Popen(
-        [BIN / line[0], *line[1:]], cwd=tmp_path, env=environment, stdout=told, stderr=told,
-        start_new_session=True,
-    ) as process:  # fmt: skip
+    environment = weft.environment(
+        {
+            "AIRFLOW_HOME": str(tmp_path),
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "false",
+            "AIRFLOW__API__PORT": str(port),
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "false",
+            setting.partition("=")[0]: setting.partition("=")[2],
+        }
+    )
+    with (
+        (tmp_path / "told").open("w") as told,
+        subprocess.Popen(
+            [BIN / line[0], *line[1:]],
+            cwd=tmp_path,
+            env=environment,
+            stdout=told,
+            stderr=told,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
             with_health = f"{url}/api/v2/monitor/health"
             until(lambda: json.load(urlopen(with_health))["scheduler"]["status"] == "healthy")  # noqa: S310

@@ -21,11 +21,27 @@ def _installed() -> None:
 
 def test_programs(weft: Weft, tmp_path: Path) -> None:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "--noconftest", "-c", "/dev/null", Path(__file__).with_name("test_executor.py")],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=300,
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            Path(__file__).with_name("test_executor.py"),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=300,
         cwd=tmp_path,
-    )  # fmt: skip
+    )
 
     assert "9 passed" in done.stdout, done.stdout[-5000:]
 
@@ -36,9 +52,14 @@ def run(
     """Run the last of the three lines of the guide."""
     line = shlex.split(GUIDE.read_text().split("```")[1].splitlines()[-1])
     return subprocess.run(
-        [PYTHON, *line[1:]], check=False, capture_output=True, text=True, cwd=folder,
-        env=weft.environment(more), timeout=300,
-    )  # fmt: skip
+        [PYTHON, *line[1:]],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=weft.environment(more),
+        timeout=300,
+    )
 
 
 def test_the_lines_of_the_guide(weft: Weft, tmp_path: Path) -> None:

@@ -29,8 +29,10 @@ def job_of(script: str, **more: object) -> str:
 
 @pytest.fixture(scope="module")
 def letters() -> str:
-    return job_of("mkdir out; printf abcdefghij >out/a.txt; printf 'x,y\n1,2\n' >out/b.csv",
-                  outputs=[{"from": "out/"}])  # fmt: skip
+    return job_of(
+        "mkdir out; printf abcdefghij >out/a.txt; printf 'x,y\n1,2\n' >out/b.csv",
+        outputs=[{"from": "out/"}],
+    )
 
 
 def kept(name: str) -> Callable[..., str]:
@@ -92,12 +94,19 @@ def test_pandas_reads_it(letters: str) -> None:
     assert pd.read_csv(f"weft://{letters}/out/b.csv").to_dict("list") == {"x": [1], "y": [2]}
 
 
-@pytest.mark.parametrize("call", [
-    lambda fs, path: fs.pipe_file(path, b""), lambda fs, path: fs.rm(path),
-    lambda fs, path: fs.open(path, "wb"), lambda fs, path: fs.cp_file(path, f"{path}2"),
-    lambda fs, path: fs.put_file(__file__, path), lambda fs, path: fs.makedirs(f"{path}3"),
-    lambda fs, path: fs.touch(path), lambda fs, path: fs.mv(path, f"{path}4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fs, path: fs.pipe_file(path, b""),
+        lambda fs, path: fs.rm(path),
+        lambda fs, path: fs.open(path, "wb"),
+        lambda fs, path: fs.cp_file(path, f"{path}2"),
+        lambda fs, path: fs.put_file(__file__, path),
+        lambda fs, path: fs.makedirs(f"{path}3"),
+        lambda fs, path: fs.touch(path),
+        lambda fs, path: fs.mv(path, f"{path}4"),
+    ],
+)
 def test_nothing_is_written(letters: str, call: Callable[[WeftFileSystem, str], object]) -> None:
     with pytest.raises(OSError, match="read only"):
         call(WeftFileSystem(), f"{letters}/out/a.txt")

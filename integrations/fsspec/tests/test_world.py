@@ -23,10 +23,28 @@ def _installed() -> None:
 
 def test_its_own_suite_and_ours_pass(weft: Weft) -> None:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "--noconftest", "-c", "/dev/null", SUITE, "-k", NEED_WRITING],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=300,
-    )  # fmt: skip
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            SUITE,
+            "-k",
+            NEED_WRITING,
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=300,
+    )
 
     assert done.returncode == 0, done.stdout[-5000:]
     assert "144 passed" in done.stdout, done.stdout
@@ -38,9 +56,12 @@ def test_the_lines_of_the_guide(weft: Weft, tmp_path: Path) -> None:
     ref = weft.run("submit", "numbers.json", cwd=tmp_path).stdout.decode().strip()
     assert weft.run("wait", ref).returncode == 0
     done = subprocess.run(
-        ["/bin/bash", "-ec", lines.splitlines()[-1].replace("b1.", f"{ref}.")], check=False,
-        capture_output=True, text=True, env=weft.environment({"PATH": str(PYTHON.parent)}),
+        ["/bin/bash", "-ec", lines.splitlines()[-1].replace("b1.", f"{ref}.")],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment({"PATH": str(PYTHON.parent)}),
         timeout=300,
-    )  # fmt: skip
+    )
 
     assert "45" in done.stdout, done.stderr

@@ -57,8 +57,9 @@ echo "$A,$B,$HQ_TASK_ID,$HQ_CPUS,${{WEFT_TOKEN-none}},$MINE"; echo wrong >&2
 
     job = json.loads(weft.run("status", f"b{number}.j1", "--json").stdout)
     assert sorted((folder / ".command.log").read_text().splitlines()) == [
-        "wrong", "x y,c d,0,1,none,caller's"
-    ]  # fmt: skip
+        "wrong",
+        "x y,c d,0,1,none,caller's",
+    ]
     assert (job["name"], job["priority"]) == ("nf-it's_(1),_Å", 1000)
     assert job["resources"]["memory"] == 300 << 20
     assert job["spec"]["timeout_s"] == 90
@@ -135,7 +136,7 @@ def test_aiida(weft: Weft, environment: Mapping[str, str], tmp_path: Path) -> No
         (["job", "cancel", "x"], 2, "invalid value 'x'"),
         (["server", "start"], 2, "unrecognized subcommand"),
     ],
-)  # fmt: skip
+)
 def test_mistakes(
     environment: Mapping[str, str], tmp_path: Path, words: list[str], code: int, told: str
 ) -> None:
@@ -183,8 +184,13 @@ def test_a_real_hq_is_outdone(
     path = f"{real}:{environment['PATH']}"
     program = bin_folder / "weft-hq-config"
     lines = f"eval \"$({program} '{own}')\" && eval \"$({program} '{own}')\" && hq nonsense"
-    done = subprocess.run(["sh", "-c", lines], check=False, capture_output=True, text=True,
-                          env={**environment, "PATH": path})  # fmt: skip
+    done = subprocess.run(
+        ["sh", "-c", lines],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**environment, "PATH": path},
+    )
 
     assert f"{real}/hq is another hq" in done.stderr
     assert "unrecognized subcommand 'nonsense'" in done.stderr

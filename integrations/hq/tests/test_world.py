@@ -91,9 +91,14 @@ def started(
     """Start the last of the three lines of the guide, as a group of its own, as a shell does."""
     line = f"{GUIDE.read_text().split('```')[1].splitlines()[-1]} {more}"
     return subprocess.Popen(
-        shlex.split(line), cwd=folder, env=dict(environment), stdout=log, stderr=log, text=True,
+        shlex.split(line),
+        cwd=folder,
+        env=dict(environment),
+        stdout=log,
+        stderr=log,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
 
 
 def run(

@@ -29,18 +29,39 @@ def run(
     (folder / "my_app.py").write_text(program.removeprefix("python\n"))
     line = lines.splitlines()[-1].replace("x=1,2,3", f"+x={values}")
     return subprocess.run(
-        [PYTHON, *shlex.split(line)[1:]], check=False, capture_output=True, text=True,
-        cwd=folder, env=weft.environment(more), timeout=300,
-    )  # fmt: skip
+        [PYTHON, *shlex.split(line)[1:]],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=weft.environment(more),
+        timeout=300,
+    )
 
 
 def test_its_own_suites_pass(weft: Weft, tmp_path: Path) -> None:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "--noconftest", "-c", "/dev/null", SUITE],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=300,
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            SUITE,
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=300,
         cwd=tmp_path,
-    )  # fmt: skip
+    )
 
     assert "21 passed" in done.stdout, done.stdout[-5000:]
 
@@ -55,8 +76,11 @@ def test_jobs_leave_their_outputs_here(weft: Weft, tmp_path: Path) -> None:
 
 def test_a_job_that_fails_is_told_where_users_look(weft: Weft, tmp_path: Path) -> None:
     done = run(weft, tmp_path, "1,0")
-    told = re.search(r"weft job (b\d+\.j2) failed: ZeroDivisionError.*\n  .*weft logs \1",
-                     done.stdout, re.DOTALL)  # fmt: skip
+    told = re.search(
+        r"weft job (b\d+\.j2) failed: ZeroDivisionError.*\n  .*weft logs \1",
+        done.stdout,
+        re.DOTALL,
+    )
 
     assert done.returncode == 1
     assert told is not None, done.stdout

@@ -79,9 +79,14 @@ def run(
     line = shlex.split(GUIDE.read_text().split("```")[1].splitlines()[-1])
     quiet = {"DO_NOT_TRACK": "1", "KEDRO_DISABLE_TELEMETRY": "1", "COLUMNS": "500"}
     return subprocess.run(
-        [BIN / line[0], *line[1:], *words], check=False, capture_output=True, text=True,
-        cwd=project, env=weft.environment({**quiet, **(more or {})}), timeout=300,
-    )  # fmt: skip
+        [BIN / line[0], *line[1:], *words],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=project,
+        env=weft.environment({**quiet, **(more or {})}),
+        timeout=300,
+    )
 
 
 def test_nodes_are_jobs_and_memory_goes_on(weft: Weft, project: Path) -> None:

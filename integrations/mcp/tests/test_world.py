@@ -22,11 +22,27 @@ def _installed() -> None:
 
 def test_the_client_of_the_sdk_calls_it(weft: Weft, tmp_path: Path) -> None:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "--noconftest", "-c", "/dev/null", Path(__file__).with_name("test_server.py")],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=300,
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            Path(__file__).with_name("test_server.py"),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=300,
         cwd=tmp_path,
-    )  # fmt: skip
+    )
 
     assert "10 passed" in done.stdout, done.stdout[-5000:]
 
@@ -36,9 +52,13 @@ def test_the_lines_of_the_guide(weft: Weft) -> None:
     program = json.loads(configuration.removeprefix("json"))["mcpServers"]["weft"]
     assert lines.splitlines()[-1] == program["command"]
     done = subprocess.run(
-        [program["command"], *program["args"]], check=False, capture_output=True, text=True,
-        env=weft.environment({"PATH": f"{PYTHON.parent}:{os.environ['PATH']}"}), input="",
+        [program["command"], *program["args"]],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment({"PATH": f"{PYTHON.parent}:{os.environ['PATH']}"}),
+        input="",
         timeout=60,
-    )  # fmt: skip
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

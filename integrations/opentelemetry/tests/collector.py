@@ -28,26 +28,35 @@ def _spans(body: bytes) -> Iterator[dict[str, Any]]:
     for part in ExportTraceServiceRequest.FromString(body).resource_spans:
         for span in (span for scope in part.scope_spans for span in scope.spans):
             yield {
-                "span": span.name, "service": _service(part.resource), "id": span.span_id.hex(),
-                "trace_id": span.trace_id.hex(), "parent": span.parent_span_id.hex(),
+                "span": span.name,
+                "service": _service(part.resource),
+                "id": span.span_id.hex(),
+                "trace_id": span.trace_id.hex(),
+                "parent": span.parent_span_id.hex(),
                 "ns": span.end_time_unix_nano - span.start_time_unix_nano,
                 "error": span.status.message,
-            }  # fmt: skip
+            }
 
 
 def _logs(body: bytes) -> Iterator[dict[str, Any]]:
     for part in ExportLogsServiceRequest.FromString(body).resource_logs:
         for record in (record for scope in part.scope_logs for record in scope.log_records):
-            yield {"log": record.body.string_value, "service": _service(part.resource),
-                   "trace_id": record.trace_id.hex()}  # fmt: skip
+            yield {
+                "log": record.body.string_value,
+                "service": _service(part.resource),
+                "trace_id": record.trace_id.hex(),
+            }
 
 
 def _metrics(body: bytes) -> Iterator[dict[str, Any]]:
     for part in ExportMetricsServiceRequest.FromString(body).resource_metrics:
         for metric in (metric for scope in part.scope_metrics for metric in scope.metrics):
             points = metric.sum.data_points or metric.gauge.data_points
-            yield {"metric": metric.name, "service": _service(part.resource),
-                   "value": sum(point.as_double or point.as_int for point in points)}  # fmt: skip
+            yield {
+                "metric": metric.name,
+                "service": _service(part.resource),
+                "value": sum(point.as_double or point.as_int for point in points),
+            }
 
 
 _READERS = {"/v1/traces": _spans, "/v1/logs": _logs, "/v1/metrics": _metrics}

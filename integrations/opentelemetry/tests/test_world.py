@@ -34,18 +34,25 @@ class Site:
     @property
     def environment(self) -> dict[str, str]:
         return {
-            **os.environ, "WEFT_HOME": str(self.folder / "home"), "PYTHONPATH": "",
+            **os.environ,
+            "WEFT_HOME": str(self.folder / "home"),
+            "PYTHONPATH": "",
             "PATH": f"{PYTHON.parent}:{os.environ['PATH']}",
             "WEFT_TRANSPORTS_FILE": str(self.folder / "transports.toml"),
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{self.port}",
-            "OTEL_BSP_SCHEDULE_DELAY": "100", "OTEL_BLRP_SCHEDULE_DELAY": "100",
-        }  # fmt: skip
+            "OTEL_BSP_SCHEDULE_DELAY": "100",
+            "OTEL_BLRP_SCHEDULE_DELAY": "100",
+        }
 
     def weft(self, *words: str) -> str:
         done = subprocess.run(
-            [PYTHON, "-m", "weft.cli", *words], check=False, capture_output=True, text=True,
-            env=self.environment, timeout=120,
-        )  # fmt: skip
+            [PYTHON, "-m", "weft.cli", *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=self.environment,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -70,9 +77,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         found = Site(folder, (folder / "port").read_text(), collector)
         _, _, _, transports, *_ = GUIDE.read_text().split("```")
         (folder / "transports.toml").write_text(
-            transports.removeprefix("toml").replace("4318", found.port)
+            transports.removeprefix("toml")
+            .replace("4318", found.port)
             .replace('user = "ada"', f'user = "{getpass.getuser()}"')
-        )  # fmt: skip
+        )
         found.weft("up", "--port", "0", "--detach")
         try:
             yield found
@@ -100,8 +108,10 @@ def spans_of(came: Sequence[Came], trace_id: str) -> dict[str, Came]:
 def submit(site: Site, *jobs: dict[str, Any]) -> None:
     """Submit jobs as a program does that is in a trace."""
     known = json.loads((site.folder / "home" / "client.json").read_text())
-    headers = {"authorization": f"Bearer {known['token']}",
-               "traceparent": f"00-{TRACE}-{CALLER}-01"}  # fmt: skip
+    headers = {
+        "authorization": f"Bearer {known['token']}",
+        "traceparent": f"00-{TRACE}-{CALLER}-01",
+    }
     answer = httpx.post(
         f"{known['url']}/v1/batches", json={"jobs": jobs}, headers=headers, timeout=30
     )

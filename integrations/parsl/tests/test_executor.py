@@ -103,8 +103,11 @@ def test_a_specification_is_kept_or_refused(dfk: parsl.DataFlowKernel) -> None:
     wishes = {"cores": 1, "memory": 300, "disk": 10, "running_time_min": 7}
     assert double(21, parsl_resource_specification=wishes).result(WITHIN_S) == 42
     (batch,) = Client().list_batches(name=f"parsl-{dfk.run_id}")
-    shown = subprocess.run([sys.executable, "-m", "weft.cli", "status", f"b{batch['id']}.j1",
-                            "--json"], check=True, capture_output=True).stdout  # fmt: skip
+    shown = subprocess.run(
+        [sys.executable, "-m", "weft.cli", "status", f"b{batch['id']}.j1", "--json"],
+        check=True,
+        capture_output=True,
+    ).stdout
     document = json.loads(shown)
     assert document["spec"]["timeout_s"] == 420
     for name, amount in {"cpu": 1, "memory": 300e6, "storage": 10e6}.items():

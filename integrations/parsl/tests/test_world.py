@@ -49,10 +49,28 @@ def environment(weft: Weft, tmp_path: Path) -> dict[str, str]:
 def suite(environment: dict[str, str], folder: Path, *arguments: object) -> str:
     (folder / "pytest.ini").write_text("[pytest]\n")
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "-c", "pytest.ini", "--timeout", "120", *map(str, arguments)],
-        check=False, capture_output=True, text=True, env=environment, timeout=WITHIN_S, cwd=folder,
-    )  # fmt: skip
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "-c",
+            "pytest.ini",
+            "--timeout",
+            "120",
+            *map(str, arguments),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=WITHIN_S,
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stdout[-5000:]
     return done.stdout
 
@@ -60,9 +78,14 @@ def suite(environment: dict[str, str], folder: Path, *arguments: object) -> str:
 def program(environment: dict[str, str], text: str, cwd: Path) -> Sequence[str]:
     """Run a program to its end; return its two outputs."""
     done = subprocess.run(
-        [PYTHON, "-c", text], check=False, capture_output=True, text=True, env=environment,
-        cwd=cwd, timeout=WITHIN_S,
-    )  # fmt: skip
+        [PYTHON, "-c", text],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=cwd,
+        timeout=WITHIN_S,
+    )
     return done.stdout, done.stderr
 
 
@@ -79,10 +102,17 @@ def test_its_own_suite_passes(environment: dict[str, str], tmp_path: Path, confi
     (tests,) = (ROOT / ".tools/parsl/lib").glob("python*/site-packages/parsl/tests")
     skips = [f"--deselect={test}" for test in DESELECTED] if "calls" in config else []
     told = suite(
-        environment, tmp_path, tests, "--rootdir", tests, *skips,
-        "-k", " and ".join(f"not {name}" for name in LEFT_OUT),
-        "--config", HERE / f"configs/{config}.py",
-    )  # fmt: skip
+        environment,
+        tmp_path,
+        tests,
+        "--rootdir",
+        tests,
+        *skips,
+        "-k",
+        " and ".join(f"not {name}" for name in LEFT_OUT),
+        "--config",
+        HERE / f"configs/{config}.py",
+    )
 
     assert f"{PASSES[config]} passed" in told, told
 

@@ -26,7 +26,7 @@ def execparams(request: pytest.FixtureRequest) -> ExecutorTestParams:
     return ExecutorTestParams(request.param)
 
 
-def assert_completed(job: Job, status: JobStatus, attached: bool = False) -> None:  # noqa: FBT001, FBT002
+def assert_completed(job: Job, status: JobStatus, attached: bool = False) -> None:  # noqa: FBT002
     assert status.state == JobState.COMPLETED, (job, attached)
 
 

@@ -57,14 +57,19 @@ def local(path: Path) -> SimpleNamespace:
 
 def staged_out(executor: JobExecutor, folder: Path, text: str) -> set[int]:
     """Return the flags whose outputs came, and were cleaned."""
-    job = shell(f"for f in {' '.join(map(str, FLAGS))}; do echo $f >$f; done; {text}",
-                directory=folder)  # fmt: skip
+    job = shell(
+        f"for f in {' '.join(map(str, FLAGS))}; do echo $f >$f; done; {text}", directory=folder
+    )
     folder.mkdir()
     job.spec.stage_out = [
-        SimpleNamespace(source=f"{flags}", target=local(folder / f"out/{flags}"),
-                        flags=SimpleNamespace(value=flags), mode=SimpleNamespace(name="COPY"))
+        SimpleNamespace(
+            source=f"{flags}",
+            target=local(folder / f"out/{flags}"),
+            flags=SimpleNamespace(value=flags),
+            mode=SimpleNamespace(name="COPY"),
+        )
         for flags in FLAGS
-    ]  # fmt: skip
+    ]
     job.spec.cleanup, job.spec.cleanup_flags = FLAGS, SimpleNamespace(value=ENDS[text])
     executor.submit(job)
     if text.startswith("sleep"):
@@ -104,8 +109,9 @@ def test_each_mode_of_staging_is_kept(executor: JobExecutor, tmp_path: Path, mod
 
 def test_a_file_that_is_not_there_is_said(executor: JobExecutor, tmp_path: Path) -> None:
     job = shell("true", directory=tmp_path)
-    missing = SimpleNamespace(source=local(tmp_path / "missing"), target="it",
-                              mode=SimpleNamespace(name="COPY"))  # fmt: skip
+    missing = SimpleNamespace(
+        source=local(tmp_path / "missing"), target="it", mode=SimpleNamespace(name="COPY")
+    )
     job.spec.stage_in = [missing]
     executor.submit(job)
     status = ended(job)
@@ -133,8 +139,10 @@ def test_callbacks_come_in_order_and_may_wait(executor: JobExecutor) -> None:
     staging = {"STAGE_IN", "STAGE_OUT", "CLEANUP"}
     for states in told.values():
         assert [state for state in states if state not in staging][:3] == [
-            "QUEUED", "ACTIVE", "COMPLETED",
-        ]  # fmt: skip
+            "QUEUED",
+            "ACTIVE",
+            "COMPLETED",
+        ]
 
 
 def test_another_process_attaches(executor: JobExecutor) -> None:
@@ -143,8 +151,12 @@ def test_another_process_attaches(executor: JobExecutor) -> None:
         executor.submit(job)
     ended(failed)
     for job, expected in ((runs, "COMPLETED 0"), (failed, "FAILED 3")):
-        attached = subprocess.run([sys.executable, "-c", ATTACHES, job.native_id],
-                                  check=True, capture_output=True, text=True)  # fmt: skip
+        attached = subprocess.run(
+            [sys.executable, "-c", ATTACHES, job.native_id],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         assert attached.stdout.strip() == expected
     for ref in ("b1.j999999", "17"):
         with pytest.raises(InvalidJobException, match="weft: "):
@@ -169,8 +181,12 @@ def test_a_failure_says_where_to_look(executor: JobExecutor, tmp_path: Path) -> 
         executor.submit(job)
         status = ended(job)
         assert (status.state, status.exit_code) == (JobState.FAILED, 3)
-        for word in (f"weft job {job.native_id} failed", "exit code 3", "  no such gene",
-                     f"weft logs {job.native_id}"):  # fmt: skip
+        for word in (
+            f"weft job {job.native_id} failed",
+            "exit code 3",
+            "  no such gene",
+            f"weft logs {job.native_id}",
+        ):
             assert word in (status.message or "")
 
 
@@ -178,9 +194,13 @@ def test_a_failure_says_where_to_look(executor: JobExecutor, tmp_path: Path) -> 
 def test_the_environment_is_the_callers_or_its_own(
     executor: JobExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, inherits: bool
 ) -> None:
-    job = shell('echo "$OWN,${WEFT_JOB:+inherited},$PRE"', environment={"OWN": "a 'b' $c"},
-                inherit_environment=inherits, stdout_path=tmp_path / "out",
-                pre_launch=tmp_path / "pre.sh")  # fmt: skip
+    job = shell(
+        'echo "$OWN,${WEFT_JOB:+inherited},$PRE"',
+        environment={"OWN": "a 'b' $c"},
+        inherit_environment=inherits,
+        stdout_path=tmp_path / "out",
+        pre_launch=tmp_path / "pre.sh",
+    )
     (tmp_path / "pre.sh").write_text("export PRE=before")
     executor.submit(job)
 
@@ -228,8 +248,11 @@ def test_what_is_asked_for_arrives(executor: JobExecutor) -> None:
     job.spec.attributes.duration = timedelta(minutes=7)
     job.spec.attributes.custom_attributes = {"weft.priority": 7, "slurm.constraint": "other"}
     executor.submit(job)
-    shown = subprocess.run([sys.executable, "-m", "weft.cli", "status", job.native_id, "--json"],
-                           check=True, capture_output=True).stdout  # fmt: skip
+    shown = subprocess.run(
+        [sys.executable, "-m", "weft.cli", "status", job.native_id, "--json"],
+        check=True,
+        capture_output=True,
+    ).stdout
     document = json.loads(shown)
 
     assert (document["priority"], document["spec"]["timeout_s"]) == (7, 420)

@@ -45,10 +45,28 @@ def environment(weft: Weft, tmp_path: Path) -> dict[str, str]:
 
 def suite(environment: dict[str, str], *arguments: object, cwd: Path) -> str:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "-c", "/dev/null", "--timeout", "120", *map(str, arguments)],
-        check=False, capture_output=True, text=True, env=environment, timeout=WITHIN_S, cwd=cwd,
-    )  # fmt: skip
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "-c",
+            "/dev/null",
+            "--timeout",
+            "120",
+            *map(str, arguments),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=WITHIN_S,
+        cwd=cwd,
+    )
     assert done.returncode == 0, done.stdout[-5000:]
     return done.stdout
 
@@ -60,8 +78,11 @@ def test_the_executor_keeps_its_contract(environment: dict[str, str], tmp_path: 
 
 
 def test_its_own_suite_passes(environment: dict[str, str], tmp_path: Path) -> None:
-    version = next(line for line in (ROOT / "requirements/psij.txt").read_text().splitlines()
-                   if line.startswith("psij-python"))  # fmt: skip
+    version = next(
+        line
+        for line in (ROOT / "requirements/psij.txt").read_text().splitlines()
+        if line.startswith("psij-python")
+    )
     fetch = [PYTHON, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*fetch, version.rstrip(" \\")], check=True, cwd=tmp_path)
     (archive,) = tmp_path.glob("psij*.tar.gz")
@@ -78,31 +99,51 @@ def test_its_own_suite_passes(environment: dict[str, str], tmp_path: Path) -> No
 def test_the_lines_of_the_guide(weft: Weft, environment: dict[str, str], tmp_path: Path) -> None:
     program = GUIDE.read_text().split("```python\n")[1].split("```")[0]
     done = subprocess.run(
-        [PYTHON, "-c", program], check=False, capture_output=True, text=True, env=environment,
-        cwd=tmp_path, timeout=WITHIN_S,
-    )  # fmt: skip
+        [PYTHON, "-c", program],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        timeout=WITHIN_S,
+    )
 
     assert "COMPLETED" in done.stdout, done.stderr
 
 
 def test_a_killed_program_leaves_jobs_that_another_finds(environment: dict[str, str]) -> None:
     with subprocess.Popen(
-        [PYTHON, "-c", SUBMITS], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [PYTHON, "-c", SUBMITS],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    ) as process:  # fmt: skip
+    ) as process:
         assert process.stdout is not None
         ref = process.stdout.readline().strip()
         process.kill()
-    done = subprocess.run([PYTHON, "-c", ATTACHES, ref], check=True, capture_output=True,
-                          text=True, env=environment, timeout=WITHIN_S)  # fmt: skip
+    done = subprocess.run(
+        [PYTHON, "-c", ATTACHES, ref],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=WITHIN_S,
+    )
 
     assert f"weft job {ref} failed" in done.stdout
     assert f"weft logs {ref}" in done.stdout
 
 
 def test_a_token_that_is_refused_is_said(environment: dict[str, str]) -> None:
-    done = subprocess.run([PYTHON, "-c", SUBMITS], check=False, capture_output=True, text=True,
-                          env=environment | {"WEFT_TOKEN": "wrong"}, input="")  # fmt: skip
+    done = subprocess.run(
+        [PYTHON, "-c", SUBMITS],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment | {"WEFT_TOKEN": "wrong"},
+        input="",
+    )
 
     assert "SubmitException: weft: " in done.stderr
     assert "token" in done.stderr

@@ -39,9 +39,7 @@ class Records:
 
     def __init__(self) -> None:
         ends = {1: "success", 2: "success", 3: "failed"}
-        self.lines = [
-            f"{job} 1 1{job} {word} {up}" for job in ends for word, up in UP.items()
-        ]  # fmt: skip
+        self.lines = [f"{job} 1 1{job} {word} {up}" for job in ends for word, up in UP.items()]
         self.jobs: list[dict[str, Any]] = [
             {"job_id": job, "state": end, "attempt": 1, "queue": "narrow", "reason": None}
             for job, end in ends.items()
@@ -96,14 +94,12 @@ def _used(usage: int) -> dict[str, Any]:
 
 async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     evidence = Evidence(path)
-    jobs = [
-        evidence.quick(), replace(evidence.slow(1), queue="narrow"), evidence.failing()
-    ]  # fmt: skip
+    jobs = [evidence.quick(), replace(evidence.slow(1), queue="narrow"), evidence.failing()]
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
     batch = Batch(records.kind, 7, jobs, evidence, records.overspent)
     found = await check(
         [cast("Api", records)], [batch], records.events, records.told, records.delays
-    )  # fmt: skip
+    )
     return {promise: words for promise, words in found.items() if words}
 
 

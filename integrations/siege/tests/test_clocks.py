@@ -31,8 +31,11 @@ def test_clock_of_one_role_is_turned_while_it_runs(tmp_path: Path) -> None:
     environ = {**os.environ, **clocks.environment("worker-2")}
     with subprocess.Popen(
         [sys.executable, "-I", "-c", LOOKS],
-        text=True, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as role:  # fmt: skip
+        text=True,
+        env=environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as role:
         assert role.stdin
         assert role.stdout
         last = [[-1]]

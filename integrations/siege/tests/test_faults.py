@@ -31,8 +31,10 @@ def test_a_standby_takes_over_only_where_there_is_one() -> None:
     assert plain == plan_faults(3, seconds=3600, workers=3)
     assert "standby" not in {fault.target for fault in plain}
     assert {fault.act for fault in paired if fault.target == "standby"} == {
-        "failover", "kill", "stop"
-    }  # fmt: skip
+        "failover",
+        "kill",
+        "stop",
+    }
     assert [fault for fault in paired if fault.act == "failover" and fault.lasts_s] == []
 
 
@@ -51,10 +53,11 @@ def test_agent_and_spawner_are_never_frozen_together(workers: int, outside: str)
     """Else nobody could end what runs there when the worker is lost, and it runs twice."""
     until: dict[tuple[bool, str], float] = {}
     frozen = [
-        fault for fault in plan_faults(2031, seconds=5_000 * workers, workers=workers)
+        fault
+        for fault in plan_faults(2031, seconds=5_000 * workers, workers=workers)
         if fault.act in {"cut", "hang", "stop"}
         and fault.target.partition("-")[0] in {"link", "spawner", "worker"}
-    ]  # fmt: skip
+    ]
     assert len(frozen) > 500
     for fault in frozen:
         part, _, number = fault.target.partition("-")
@@ -84,10 +87,12 @@ def test_no_spawner_is_frozen_while_the_database_is_away(workers: int) -> None:
 @cases(
     ("workers", "names"),
     [
-        (1, ["driver-2"]), (2, ["driver-2"]), (3, ["driver-2", "worker-2"]),
+        (1, ["driver-2"]),
+        (2, ["driver-2"]),
+        (3, ["driver-2", "worker-2"]),
         (20, ["driver-2", "worker-2"]),
     ],
-)  # fmt: skip
+)
 def test_some_roles_lose_their_way_to_the_database(workers: int, names: list[str]) -> None:
     assert cut_off(workers) == names
 

@@ -68,9 +68,12 @@ async def test_process_that_does_not_end_is_counted_before_it_is_killed(
 async def test_server_that_the_siege_stops_itself_is_not_left(tmp_path: Path) -> None:
     fortress = Deaf(tmp_path / "home", 1)
     fortress.pair = Mock(
-        start=AsyncMock(), keep=AsyncMock(), dsn="", pids=lambda: [fortress.started.pid],
+        start=AsyncMock(),
+        keep=AsyncMock(),
+        dsn="",
+        pids=lambda: [fortress.started.pid],
         stop=lambda: send(signal.SIGKILL, [fortress.started.pid]),
-    )  # fmt: skip
+    )
     async with fortress.standing():
         pass
 

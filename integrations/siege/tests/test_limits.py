@@ -61,8 +61,10 @@ class Weft:
 
 async def found(weft: Weft, path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name, seconds in (
-        ("PAUSE_S", (0.0, 0.0)), ("STANDSTILL_S", 0.0), ("SETTLED_WITHIN_S", 0.0)
-    ):  # fmt: skip
+        ("PAUSE_S", (0.0, 0.0)),
+        ("STANDSTILL_S", 0.0),
+        ("SETTLED_WITHIN_S", 0.0),
+    ):
         monkeypatch.setattr(limits, name, seconds)
     batch = Batch("limited", 7, [], Evidence(path / "evidence"))
     batch.evidence.path.write_text("b7.j1 1 11 begin\n")
@@ -98,9 +100,11 @@ def is_over(weft: Weft) -> None:
     ],
 )
 async def test_batch_that_no_driver_could_pause_is_no_mistake(
-    later: Callable[[Weft], object], facts: dict[str, Any],
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    later: Callable[[Weft], object],
+    facts: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     weft = Weft()
     vars(weft).update(facts, then=lambda: later(weft))
 

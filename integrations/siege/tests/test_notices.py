@@ -11,8 +11,10 @@ from weft_siege.notices import DOMAIN, wrong_notices
 from cases import cases
 
 TOLD = {
-    "each/7/RUNNING": {"a": 1, "b": 2}, "each/7/FINISHED": {"c": 1}, "once/7/FINISHED": {"d": 1},
-}  # fmt: skip
+    "each/7/RUNNING": {"a": 1, "b": 2},
+    "each/7/FINISHED": {"c": 1},
+    "once/7/FINISHED": {"d": 1},
+}
 
 
 @cases(

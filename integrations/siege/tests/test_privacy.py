@@ -45,8 +45,10 @@ class Served:
         """Return what each sees of the other."""
         async with await asyncio.start_server(self.take, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            tenants = [self._tenant(mark, number, port, Evidence(path))
-                       for number, mark in enumerate(self.answers, 1)]  # fmt: skip
+            tenants = [
+                self._tenant(mark, number, port, Evidence(path))
+                for number, mark in enumerate(self.answers, 1)
+            ]
             return await seen_by_others(tenants)
 
     def _tenant(self, mark: str, number: int, port: int, evidence: Evidence) -> Tenant:
@@ -66,13 +68,17 @@ class Served:
         (lambda _: None, []),
         (lambda served: served.told["ours"].append(2), ["ours sees b2 of theirs"]),
         (lambda served: served.listed["theirs"].append(1), ["theirs sees b1 of ours"]),
-        (lambda served: served.answers["ours"].update({"/v1/batches/2/jobs/1": ""}),
-         ["ours sees /v1/batches/2/jobs/1? of theirs"]),
-        (lambda served: served.answers["ours"].update({"/v1/batches": "ours theirs"}),
-         ["ours sees /v1/batches? of theirs"]),
+        (
+            lambda served: served.answers["ours"].update({"/v1/batches/2/jobs/1": ""}),
+            ["ours sees /v1/batches/2/jobs/1? of theirs"],
+        ),
+        (
+            lambda served: served.answers["ours"].update({"/v1/batches": "ours theirs"}),
+            ["ours sees /v1/batches? of theirs"],
+        ),
         (lambda served: served.answers.update(theirs={}), ["theirs sees nothing of its own"]),
     ],
-)  # fmt: skip
+)
 async def test_what_others_see_is_found(
     forge: Callable[[Served], object], words: list[str], tmp_path: Path
 ) -> None:

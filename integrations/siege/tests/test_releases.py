@@ -60,10 +60,13 @@ def test_a_python_without_a_release_is_refused(said: str, detail: str, tmp_path:
     assert caught.value.detail == detail
 
 
-@cases(("schema", "ran"), [
-    (NEWER, ["-P -m weft.cli db migrate"] * 2),
-    (NEWER - 1, []),
-])  # fmt: skip
+@cases(
+    ("schema", "ran"),
+    [
+        (NEWER, ["-P -m weft.cli db migrate"] * 2),
+        (NEWER - 1, []),
+    ],
+)
 async def test_schema_is_brought_to_a_newer_release_once(
     schema: int, ran: Sequence[str], tmp_path: Path
 ) -> None:

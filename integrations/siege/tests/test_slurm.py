@@ -20,9 +20,10 @@ def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "queue").touch()
     (tmp_path / "nodes").touch()
     for name, script in (
-        ("squeue", f"cat {tmp_path}/queue"), ("sinfo", f"cat {tmp_path}/nodes"),
+        ("squeue", f"cat {tmp_path}/queue"),
+        ("sinfo", f"cat {tmp_path}/nodes"),
         ("scontrol", f'echo "$@" >>{tmp_path}/told; : >{tmp_path}/nodes'),
-    ):  # fmt: skip
+    ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     shutil.copy("/bin/sleep", tmp_path / CONTROLLER)

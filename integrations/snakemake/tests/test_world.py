@@ -109,10 +109,24 @@ def batch_of(weft: Weft, folder: Path) -> dict[str, Any]:
 
 def test_its_own_suite_passes(environment: dict[str, str]) -> None:
     done = subprocess.run(
-        [BIN / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--noconftest",
-         "-c", "/dev/null", Path(__file__).with_name("test_plugin.py")],
-        check=False, capture_output=True, text=True, env=environment, timeout=WITHIN_S,
-    )  # fmt: skip
+        [
+            BIN / "python",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            Path(__file__).with_name("test_plugin.py"),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=WITHIN_S,
+    )
 
     assert "2 passed" in done.stdout, done.stdout[-5000:]
 

@@ -34,8 +34,12 @@ def test_results_and_streams_are_had(executor: submitit.AutoExecutor) -> None:
 
 def test_another_process_finds_a_job(executor: submitit.AutoExecutor) -> None:
     job = executor.submit(pow, 2, 10)
-    done = subprocess.run([sys.executable, "-c", FOUND_AGAIN, job.paths.folder, job.job_id],
-                          check=True, capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", FOUND_AGAIN, job.paths.folder, job.job_id],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
 
     assert done.stdout == "1024\n"
     assert pickle.loads(pickle.dumps(job)).result() == 1024  # noqa: S301 (our own)
@@ -51,8 +55,12 @@ def test_a_failure_says_where_to_look(executor: submitit.AutoExecutor, end: obje
     told = str(job.exception())
 
     assert isinstance(job.exception(), submitit.core.utils.UncompletedJobError)
-    for word in (f"weft job {job.job_id} failed", "exit code 3", "\n  no such gene\n",
-                 f"weft logs {job.job_id}"):  # fmt: skip
+    for word in (
+        f"weft job {job.job_id} failed",
+        "exit code 3",
+        "\n  no such gene\n",
+        f"weft logs {job.job_id}",
+    ):
         assert word in told
 
 

@@ -32,11 +32,29 @@ def test_its_own_suite_and_ours_pass(
     weft: Weft, tmp_path: Path, file: str, chosen: str, expected: str
 ) -> None:
     done = subprocess.run(
-        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         "--noconftest", "-c", "/dev/null", HERE / file, "-k", chosen],
-        check=False, capture_output=True, text=True, env=weft.environment(), timeout=300,
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            HERE / file,
+            "-k",
+            chosen,
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=weft.environment(),
+        timeout=300,
         cwd=tmp_path,
-    )  # fmt: skip
+    )
 
     assert done.returncode == 0, done.stdout[-5000:]
     assert expected in done.stdout
@@ -48,9 +66,14 @@ def run(
     """Run the last of the three lines of the guide."""
     line = shlex.split(GUIDE.read_text().split("```")[1].splitlines()[-1])
     return subprocess.run(
-        [PYTHON, *line[1:]], check=False, capture_output=True, text=True, cwd=folder,
-        env=weft.environment(more), timeout=300,
-    )  # fmt: skip
+        [PYTHON, *line[1:]],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=weft.environment(more),
+        timeout=300,
+    )
 
 
 def test_the_lines_of_the_guide(weft: Weft, tmp_path: Path) -> None:

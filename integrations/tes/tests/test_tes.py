@@ -61,9 +61,12 @@ def test_task_runs_and_is_shown_in_three_views() -> None:
     env, tags = {"NAME": "Ann", "API_TOKEN": "x9x"}, {"run": "7"}
     resources = tes.Resources(cpu_cores=1, ram_gb=0.1, disk_gb=1e-6, preemptible=False)
     task_id = created(
-        sh('echo hello $NAME; echo "no $API_TOKEN" >&2', env=env), name="hello",
-        description="says it", tags=tags, resources=resources,
-    )  # fmt: skip
+        sh('echo hello $NAME; echo "no $API_TOKEN" >&2', env=env),
+        name="hello",
+        description="says it",
+        tags=tags,
+        resources=resources,
+    )
     full = ended(task_id)
     (log,) = full["logs"]
     (executor,) = log["logs"]
@@ -75,8 +78,11 @@ def test_task_runs_and_is_shown_in_three_views() -> None:
     assert log["start_time"] <= log["end_time"]
     assert (full["name"], full["tags"], full["description"]) == ("hello", tags, "says it")
     assert full["resources"] == {
-        "cpu_cores": 1, "ram_gb": 0.1, "disk_gb": 1e-6, "preemptible": False,
-    }  # fmt: skip
+        "cpu_cores": 1,
+        "ram_gb": 0.1,
+        "disk_gb": 1e-6,
+        "preemptible": False,
+    }
     assert full["executors"][0]["env"] == {"NAME": "Ann", "API_TOKEN": "<masked>"}
     assert "stdout" not in basic["logs"][0]["logs"][0]
     assert "system_logs" not in basic["logs"][0]
@@ -248,15 +254,24 @@ RUN = {"image": "alpine", "command": ["true"]}
         ({"resources": {"cpu_cores": "many"}}, "cpu_cores"),
         ({"resources": {"ram_gb": 1e300}}, "ram_gb"),
         ({"resources": {"backend_parameters": {"WEFT.priority": "x"}}}, "weft.priority"),
-        ({"resources": {"backend_parameters": {"a": "b"}, "backend_parameters_strict": True}},
-         "'a'"),
+        (
+            {"resources": {"backend_parameters": {"a": "b"}, "backend_parameters_strict": True}},
+            "'a'",
+        ),
         ({"executors": [{**RUN, "env": {"a b": "c"}}]}, "env"),
         ({"name": "a\0b"}, "NUL"),
         ({"description": "x" * (128 << 10)}, "bytes"),
-        ({"outputs": [{"path": f"/d/{n}/{'x' * 200}", "url": f"weft://{'y' * 900}/{n}"}
-                      for n in range(90)]}, "bytes"),
+        (
+            {
+                "outputs": [
+                    {"path": f"/d/{n}/{'x' * 200}", "url": f"weft://{'y' * 900}/{n}"}
+                    for n in range(90)
+                ]
+            },
+            "bytes",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told(wrong: Mapping[str, Any], words: str) -> None:
     answer = requests.post(
         f"{BASE}/tasks", json={"executors": [RUN], **wrong}, headers=HEADERS, timeout=30
@@ -268,9 +283,14 @@ def test_what_is_wrong_is_told(wrong: Mapping[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [{"page_size": "2048"}, {"page_size": "x"}, {"page_token": "x"}, {"view": "ALL"},
-     {"state": "DONE"}],
-)  # fmt: skip
+    [
+        {"page_size": "2048"},
+        {"page_size": "x"},
+        {"page_token": "x"},
+        {"view": "ALL"},
+        {"state": "DONE"},
+    ],
+)
 def test_parameters_are_checked(query: dict[str, str]) -> None:
     answer = requests.get(f"{BASE}/tasks", params=query, headers=HEADERS, timeout=30)
 
@@ -294,9 +314,11 @@ def test_token_is_taken_as_a_password() -> None:
 def test_what_nobody_knows_is_said_and_not_kept() -> None:
     resources = {"backend_parameters": {"vm": "x", "weft.priority": "3"}}
     made = requests.post(
-        f"{BASE}/tasks", json={"executors": [{**RUN, "gpu": 1}], "resources": resources},
-        headers=HEADERS, timeout=30,
-    ).json()  # fmt: skip
+        f"{BASE}/tasks",
+        json={"executors": [{**RUN, "gpu": 1}], "resources": resources},
+        headers=HEADERS,
+        timeout=30,
+    ).json()
     task = ended(made["id"])
 
     assert task["resources"]["backend_parameters"] == {"weft.priority": "3"}

@@ -17,8 +17,9 @@ from tidy.source_files import ROOT
 
 ROWS = re.findall(
     r"^\| (.+) of `ports/(\w+)\.py` \| (.+?) \| (.+) \|$",
-    (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE,
-)  # fmt: skip
+    (ROOT / "CONTRIBUTING.md").read_text(),
+    re.MULTILINE,
+)
 """Protocols, their module, suites, and files of tests."""
 PORTS = [
     (getattr(import_module(f"weft.ports.{module}"), name), re.findall(r"\w+", suites)[0])

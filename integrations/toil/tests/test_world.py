@@ -63,12 +63,29 @@ def batches(weft: Weft) -> dict[int, dict[str, Any]]:
 
 def test_its_own_suite_passes(environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [BIN / "python", "-m", "pytest", "-q", "-W", "ignore", "-p", "toil.test.conftest",
-         "-p", "no:cacheprovider", "--noconftest", "-c", "/dev/null",
-         HERE / "test_batch_system.py"],
-        check=False, capture_output=True, text=True, env=environment, cwd=tmp_path,
+        [
+            BIN / "python",
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "ignore",
+            "-p",
+            "toil.test.conftest",
+            "-p",
+            "no:cacheprovider",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            HERE / "test_batch_system.py",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
         timeout=WITHIN_S,
-    )  # fmt: skip
+    )
 
     assert "8 passed" in done.stdout, done.stdout[-5000:]
 

@@ -54,14 +54,17 @@ from weft.wire.sealed import SecretKeys
 
 _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 ROUTES: Final[Sequence[Route]] = (
-    *declared.ROUTES, *(route for part in (routes, v1) for route in routes_in(*modules_of(part))),
+    *declared.ROUTES,
+    *(route for part in (routes, v1) for route in routes_in(*modules_of(part))),
     *(route for part in _PARTS for route in part.routes),
-)  # fmt: skip
+)
 """Those of extensions included, but for doors."""
 PERMISSIONS_OF_ROUTES: Final[Mapping[str, Permission]] = {
     name: route.opt["permission"]
-    for route in ROUTES if "permission" in route.opt for name in route.names
-}  # fmt: skip
+    for route in ROUTES
+    if "permission" in route.opt
+    for name in route.names
+}
 
 
 class Application:
@@ -97,10 +100,16 @@ class Application:
         is_open = partial(_is_open, open_paths)
         self._login_failures = LoginFailures(services.store)
         inner = add_middleware(
-            inside, identities, is_open, record, limits, self._login_failures,
-            Visits(services.store), DoorPaths(doors),
+            inside,
+            identities,
+            is_open,
+            record,
+            limits,
+            self._login_failures,
+            Visits(services.store),
+            DoorPaths(doors),
             OpenRequests(services.settings.tenant_requests_max),
-        )  # fmt: skip
+        )
         self._app = ReadForwarded(inner, trusted)
         self.forget_changes = partial(
             forget_what_changes, notices, identities, services.queues, self._forget_streams

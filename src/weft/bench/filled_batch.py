@@ -70,9 +70,13 @@ class Filler:
         return self._store, self._caller
 
     async def fill(
-        self, jobs: int, layout: NestedGroups = NESTED, *, rows: Iterator[JobRows] | None = None,
+        self,
+        jobs: int,
+        layout: NestedGroups = NESTED,
+        *,
+        rows: Iterator[JobRows] | None = None,
         lifecycle: str | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Submit one batch with this many jobs, in groups as the layout says; return its number.
 
         `rows`: other ones than single jobs.
@@ -106,9 +110,16 @@ class Filler:
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
             yield JobRows(
-                first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
-                priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
+                first_job=first,
+                n_jobs=count,
+                shapes=[SHAPE],
+                shape_index=[0],
+                priority=[0],
+                always_run=[False],
+                max_attempts=[1],
+                retry_on=[0],
                 chunk_first=[first + start for start in starts],
                 chunk_n=[min(CHUNK_JOBS_MAX, count - start) for start in starts],
-                chunk_body=[self._chunk] * len(starts), **layout.columns(first, count),
-            )  # fmt: skip
+                chunk_body=[self._chunk] * len(starts),
+                **layout.columns(first, count),
+            )

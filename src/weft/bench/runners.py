@@ -72,9 +72,15 @@ class Runners:
     async def __aenter__(self) -> Self:
         for _ in range(self.count):
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", "weft.bench.runners", stdin=PIPE, stdout=PIPE,
-                limit=LINE_BYTES_MAX, start_new_session=True,
-            )  # fmt: skip
+                sys.executable,
+                "-P",
+                "-m",
+                "weft.bench.runners",
+                stdin=PIPE,
+                stdout=PIPE,
+                limit=LINE_BYTES_MAX,
+                start_new_session=True,
+            )
             self._processes.append(process)
         await self._tell_all(self._logins)
         return self

@@ -165,9 +165,10 @@ class _Bench:
         await self.filler.fill(jobs)
         await tidy(self._admin_dsn)
         order = Order(
-            kind=KINDS.get(variant, "weft"), size=size,
+            kind=KINDS.get(variant, "weft"),
+            size=size,
             start_calls=variant == "with_start_calls",
-        )  # fmt: skip
+        )
         return await self._run("weft" if variant == "plain" else variant, jobs, order)
 
     async def _run(self, name: str, jobs: int, order: Order) -> float:

@@ -57,11 +57,22 @@ async def running_weft(home: Home, *, port: str = "0", **environment: str) -> As
     log_path = home.role_logs / "up.log"
     process = _spawn(
         [
-            *dying_with_parent(), sys.executable, "-P", "-m", "weft.cli", "up",
-            "--home", str(home.path), "--port", port, "--log-format", "json",
+            *dying_with_parent(),
+            sys.executable,
+            "-P",
+            "-m",
+            "weft.cli",
+            "up",
+            "--home",
+            str(home.path),
+            "--port",
+            port,
+            "--log-format",
+            "json",
         ],
-        log_path, outer_environment() | environment,
-    )  # fmt: skip
+        log_path,
+        outer_environment() | environment,
+    )
     try:
         await _until(lambda: b'"up.started"' in log_path.read_bytes(), process, log_path)
         yield process.pid
@@ -149,9 +160,13 @@ def _spawn(
     """Start a process in a session of its own: Ctrl-C at the terminal is for us to handle."""
     with log_path.open("ab") as output:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output,
-            env=environment, start_new_session=True,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=output,
+            env=environment,
+            start_new_session=True,
+        )
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

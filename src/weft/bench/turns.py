@@ -149,9 +149,12 @@ class InOneCall:
         self._heard.append(number)
         hints = {"hint_runnable": list(self._hints), "hint_job": list(self._hints.values())}
         return {
-            "budget_cpu_m": self._budget.cpu_m, "budget_memory_mib": self._budget.memory_mib,
-            "limit_jobs": self._budget.jobs, **hints, "call": number,
-        }  # fmt: skip
+            "budget_cpu_m": self._budget.cpu_m,
+            "budget_memory_mib": self._budget.memory_mib,
+            "limit_jobs": self._budget.jobs,
+            **hints,
+            "call": number,
+        }
 
     async def _call(self, function: str, **arguments: Any) -> Sequence[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
         return await call_on(self._connection, function, **self._worker, **arguments)
@@ -176,13 +179,20 @@ def _keys(rows: Sequence[asyncpg.Record]) -> dict[str, list[int]]:
 
 def _ends(count: int) -> dict[str, list[Any] | None]:
     ends: dict[str, list[Any]] = {
-        "start_ages_us": [RAN_US + SINCE_US] * count, "end_ages_us": [SINCE_US] * count,
-        "reasons": [None] * count, "exit_codes": [0] * count, "signals": [None] * count,
-        "cpu_ms_list": [CPU_MS] * count, "memory_peaks": [PEAK_BYTES] * count,
-        "stdout_bytes_list": [STDOUT_BYTES] * count, "stderr_bytes_list": [0] * count,
-        "truncated_list": [False] * count, "segments": [1] * count, "offsets": [0] * count,
+        "start_ages_us": [RAN_US + SINCE_US] * count,
+        "end_ages_us": [SINCE_US] * count,
+        "reasons": [None] * count,
+        "exit_codes": [0] * count,
+        "signals": [None] * count,
+        "cpu_ms_list": [CPU_MS] * count,
+        "memory_peaks": [PEAK_BYTES] * count,
+        "stdout_bytes_list": [STDOUT_BYTES] * count,
+        "stderr_bytes_list": [0] * count,
+        "truncated_list": [False] * count,
+        "segments": [1] * count,
+        "offsets": [0] * count,
         "messages": [None] * count,
-    }  # fmt: skip
+    }
     return without_usual(ends)
 
 
@@ -228,12 +238,22 @@ def _budget(order: Order) -> Budget:
 def report_of(claimed: Claimed) -> EndReport:
     """Return the report of an attempt that ended well."""
     return EndReport(
-        batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt,
-        start_age_us=RAN_US + SINCE_US, end_age_us=SINCE_US, reason=None, exit_code=0,
-        signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES,
-        stdout_bytes=STDOUT_BYTES, stderr_bytes=0, truncated=False,
-        location=location_of(1, 0), message="",
-    )  # fmt: skip
+        batch_id=claimed.batch_id,
+        job_id=claimed.job_id,
+        attempt=claimed.attempt,
+        start_age_us=RAN_US + SINCE_US,
+        end_age_us=SINCE_US,
+        reason=None,
+        exit_code=0,
+        signal=None,
+        cpu_ms=CPU_MS,
+        memory_peak_bytes=PEAK_BYTES,
+        stdout_bytes=STDOUT_BYTES,
+        stderr_bytes=0,
+        truncated=False,
+        location=location_of(1, 0),
+        message="",
+    )
 
 
 async def audit_findings(admin_dsn: str) -> int:
@@ -245,9 +265,16 @@ async def audit_findings(admin_dsn: str) -> int:
 async def register(store: WorkerStore, name: str, *, cores: int) -> int:
     """Register a worker with room for one job of a bench on each core; return its incarnation."""
     registered = await store.register_worker(
-        name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
-        cpu_m=CPU_M * cores, memory_mib=MEMORY_MIB * cores, storage_mib=0, gpu=0,
+        name=name,
+        host=name,
+        pool="default",
+        incarnation=str(uuid.uuid4()),
+        cpu_m=CPU_M * cores,
+        memory_mib=MEMORY_MIB * cores,
+        storage_mib=0,
+        gpu=0,
         offers={"executor": ["process", "function"]},
-        version=__version__, same_host_proved_gone=True,
-    )  # fmt: skip
+        version=__version__,
+        same_host_proved_gone=True,
+    )
     return registered.incarnation_id

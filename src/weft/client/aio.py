@@ -34,9 +34,20 @@ from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
 
 __all__ = [
-    "Batch", "BatchBuilder", "Client", "Counted", "Document", "GroupBuilder", "Job",
-    "JobGroup", "JobTree", "JobTreeBuilder", "Listing", "LogEvent", "NotSubmitted",
-]  # fmt: skip
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "Counted",
+    "Document",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+    "Listing",
+    "LogEvent",
+    "NotSubmitted",
+]
 
 if TYPE_CHECKING:
     from weft.client.functions.executor import Executor
@@ -251,9 +262,11 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
                 removed; 0: any number of bytes.
         """
         changes = {
-            "on_user_removal": on_user_removal, "allowed": allowed, "output_keep_s": output_keep_s,
+            "on_user_removal": on_user_removal,
+            "allowed": allowed,
+            "output_keep_s": output_keep_s,
             "output_keep_bytes": output_keep_bytes,
-        }  # fmt: skip
+        }
         return await self.api.set_tenant(name, without_none(changes))
 
     async def limit_project(

@@ -7,10 +7,17 @@ from typing import Any, Final
 
 MONEY: Final = frozenset(
     {
-        "cost", "costs", "cost_max", "cost_soft_max", "cost_per_hour", "used_cost", "idle_cost",
-        "price", "price_per_hour",
+        "cost",
+        "costs",
+        "cost_max",
+        "cost_soft_max",
+        "cost_per_hour",
+        "used_cost",
+        "idle_cost",
+        "price",
+        "price_per_hour",
     }
-)  # fmt: skip
+)
 DATES: Final = frozenset(
     {"at", "since", "until", "deadline", "not_before", "valid_from", "starts", "ends"}
 )

@@ -26,9 +26,13 @@ class Routes(ClientRoutes, ApiRoutes, ApiCalls, Requests):
     """The HTTP api, one method per route."""
 
     async def begin_exec(
-        self, batch_id: int, job_id: int, command: Sequence[str],
-        terminal: "Mapping[str, object] | None" = None, port: int | None = None,
-    ) -> "Exec":  # fmt: skip
+        self,
+        batch_id: int,
+        job_id: int,
+        command: Sequence[str],
+        terminal: "Mapping[str, object] | None" = None,
+        port: int | None = None,
+    ) -> "Exec":
         """Start a command beside a running job: as its user, in its place, and no longer than it;
         `terminal`: with one that has these `rows`, `columns` and this `name`;
         `port`: no command, but a relay to that port.

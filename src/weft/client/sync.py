@@ -35,9 +35,18 @@ from weft.core.errors import WeftError
 from weft.core.ids import format_job_ref
 
 __all__ = [
-    "Batch", "BatchBuilder", "Client", "Document", "GroupBuilder", "Job", "JobGroup",
-    "JobTree", "JobTreeBuilder", "LogEvent", "NotSubmitted",
-]  # fmt: skip
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "Document",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+    "LogEvent",
+    "NotSubmitted",
+]
 
 if TYPE_CHECKING:
     from weft.client.functions.futures import WeftFuture

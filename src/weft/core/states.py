@@ -21,9 +21,17 @@ from msgspec import Meta
 from weft.core.bounds import LongNumber, Number, ShortNumber
 
 JobStateWord = Literal[
-    "pending", "ready", "queued", "creating", "running", "blocked",
-    "success", "failed", "error", "cancelled",
-]  # fmt: skip
+    "pending",
+    "ready",
+    "queued",
+    "creating",
+    "running",
+    "blocked",
+    "success",
+    "failed",
+    "error",
+    "cancelled",
+]
 
 
 class JobState(IntEnum):

@@ -175,9 +175,14 @@ class Driver:
     """Lead whenever possible, until cancelled. `on_state` gets `leader` and `standby`."""
 
     def __init__(
-        self, store: DriverStore, notices: Notices, settings: Settings,
-        adapters: Adapters, *, on_state: Callable[[str], None],
-    ) -> None:  # fmt: skip
+        self,
+        store: DriverStore,
+        notices: Notices,
+        settings: Settings,
+        adapters: Adapters,
+        *,
+        on_state: Callable[[str], None],
+    ) -> None:
         self._store = store
         self._notices = notices
         self._settings = settings

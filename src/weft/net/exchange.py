@@ -46,9 +46,13 @@ class Exchange:
     """Sends the body of a request in pieces, and reads its answer. Raise `NetFailure`."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, authority: str,
-        silent_s: float, piece_bytes: int,
-    ) -> None:  # fmt: skip
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        authority: str,
+        silent_s: float,
+        piece_bytes: int,
+    ) -> None:
         self.authority = authority
         """Who is asked: no path, no secret."""
         self._reader = reader

@@ -87,9 +87,14 @@ class ForeignHttp:
             raise Late(TimeoutError("timed out")) from error
 
     async def answer(
-        self, method: str, target: CallbackTarget, fields: Fields = (), body: bytes = b"",
-        *, bytes_max: int,
-    ) -> Answer:  # fmt: skip
+        self,
+        method: str,
+        target: CallbackTarget,
+        fields: Fields = (),
+        body: bytes = b"",
+        *,
+        bytes_max: int,
+    ) -> Answer:
         """Return a whole answer. Raise `NetFailure`."""
         async with self.asked(method, target, fields, body) as exchange:
             return Answer(await exchange.head(), await exchange.body(bytes_max))
@@ -101,9 +106,12 @@ class ForeignHttp:
             try:
                 async with asyncio.timeout(self.connect_s or self.silent_s):
                     return await asyncio.open_connection(
-                        str(address), port, ssl=tls, server_hostname=host if tls else None,
+                        str(address),
+                        port,
+                        ssl=tls,
+                        server_hostname=host if tls else None,
                         limit=self.piece_bytes,
-                    )  # fmt: skip
+                    )
             except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
                 why = plain(error)
         raise NotConnected(why) from why

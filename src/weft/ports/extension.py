@@ -10,9 +10,22 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "apps", "brokers", "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec",
-    "forecast", "lines", "link", "pages", "siege", "simulator", "top", "waits",
-)  # fmt: skip
+    "apps",
+    "brokers",
+    "each",
+    "engines.kubernetes",
+    "engines.openstack",
+    "engines.ssh",
+    "exec",
+    "forecast",
+    "lines",
+    "link",
+    "pages",
+    "siege",
+    "simulator",
+    "top",
+    "waits",
+)
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 
 

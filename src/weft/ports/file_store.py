@@ -174,9 +174,14 @@ class ObjectCarrier(Protocol):
         """
 
     async def write_parts(
-        self, sign: PartUrls, file: HeldFile, *, part_bytes: int, upload: str,
+        self,
+        sign: PartUrls,
+        file: HeldFile,
+        *,
+        part_bytes: int,
+        upload: str,
         begun: Callable[[str], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Store an object in parts of `part_bytes`, which likewise appears whole or not at all.
         `upload`: one that was begun; empty: begin one and tell it. After `StoreAway` it may go on.
         """

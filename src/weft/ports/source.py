@@ -148,8 +148,9 @@ def value_at(value: object, path: str) -> object:
 S3: Final = "s3"
 """The kind that reads a store of the tenant."""
 BROKERS: Final[Mapping[str, tuple[str, str]]] = {
-    "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
-}  # fmt: skip
+    "amqp": ("rabbitmq", "queue"),
+    "kafka": ("kafka", "topic"),
+}
 """The kinds that read from a broker: the kind of their transport, and what they name there."""
 
 

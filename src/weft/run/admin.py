@@ -72,15 +72,22 @@ def run_set_machine_prices(settings: Settings, texts: Sequence[str]) -> int:
     """
     prices = machine_prices(texts)
     return _act(
-        settings, "set_rates", "billing set-rates",
+        settings,
+        "set_rates",
+        "billing set-rates",
         lambda admin: admin.set_machine_prices(prices, actor=_actor()),
-    )  # fmt: skip
+    )
 
 
 def run_correct_rates(
-    settings: Settings, version: int, prices: Mapping[str, str | None],
-    valid_from: datetime | None, *, reason: str | None, dry_run: bool,
-) -> CorrectedRates:  # fmt: skip
+    settings: Settings,
+    version: int,
+    prices: Mapping[str, str | None],
+    valid_from: datetime | None,
+    *,
+    reason: str | None,
+    dry_run: bool,
+) -> CorrectedRates:
     """Correct prices of a version; return what it changes. With `dry_run` nothing is kept.
 
     Raise `InvalidPrice`, `RatesNotFound`, `RatesFixed`.
@@ -106,20 +113,24 @@ def run_add_view_login(
     """
     password = new_password()
     _act(
-        settings, "add_view_login", f"db views add {login}",
+        settings,
+        "add_view_login",
+        f"db views add {login}",
         lambda admin: admin.add_view_login(
             login, tenant=tenant, password=password, timeout_s=timeout_s, connections=connections
         ),
-    )  # fmt: skip
+    )
     return with_login(admin_dsn(settings), login, password)
 
 
 def run_remove_view_login(settings: Settings, login: str) -> None:
     """End a login of a dashboard. Raise `ViewLoginNotFound`."""
     _act(
-        settings, "remove_view_login", f"db views rm {login}",
+        settings,
+        "remove_view_login",
+        f"db views rm {login}",
         lambda admin: admin.remove_view_login(login),
-    )  # fmt: skip
+    )
 
 
 def admin_dsn(settings: Settings) -> str:

@@ -115,13 +115,23 @@ async def _serve(settings: Settings, name: str, told: Told) -> int:
             keys, evaluation = partial(read_secret_keys, settings, home), Evaluation(settings)
             look_ups, messages = LookUps(settings, keys), MessageMaking()
             app = create_app(
-                store, store.notices, log_reader(settings, home, copies), settings, link=link,
-                callback_key=home.callback_key(), secret_keys=keys, doors=api_doors(),
-                files_=kept_files(home), running=running_files(settings, home), look_ups=look_ups,
-                evaluation=evaluation, source_trials=SourceTrials(settings, keys),
-                objects=object_stores(settings, keys), web=tried_web_files(settings),
+                store,
+                store.notices,
+                log_reader(settings, home, copies),
+                settings,
+                link=link,
+                callback_key=home.callback_key(),
+                secret_keys=keys,
+                doors=api_doors(),
+                files_=kept_files(home),
+                running=running_files(settings, home),
+                look_ups=look_ups,
+                evaluation=evaluation,
+                source_trials=SourceTrials(settings, keys),
+                objects=object_stores(settings, keys),
+                web=tried_web_files(settings),
                 make_message=messages.make,
-            )  # fmt: skip
+            )
             tls = None if certificate is None else certificate.context
             server = Server(serving_config(app, tls))
             serving = asyncio.create_task(server.run_on(listener))

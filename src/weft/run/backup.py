@@ -65,9 +65,12 @@ def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:
         _copy_kept(home.path, target)
         made = datetime.now(UTC).isoformat(timespec="seconds")
         facts = {
-            "release": __version__, "schema": schema, "begun_at": start, "made_at": made,
+            "release": __version__,
+            "schema": schema,
+            "begun_at": start,
+            "made_at": made,
             "sums": _sums(target),
-        }  # fmt: skip
+        }
         (target / _MANIFEST).write_text(json.dumps(facts, indent=1))
         os.sync()
     return {"directory": str(target), **facts}

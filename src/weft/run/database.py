@@ -75,9 +75,14 @@ def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 async def prepare_schema(
-    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str, *,
-    home: str = "", only_ours: bool = False,
-) -> None:  # fmt: skip
+    admin_dsn: str,
+    secrets: Mapping[str, str],
+    user: str,
+    token: str,
+    *,
+    home: str = "",
+    only_ours: bool = False,
+) -> None:
     """Bring the schema to this program's version and let the roles and the local user in.
 
     `home`: what the server calls the home that its logins serve.

@@ -76,9 +76,13 @@ def start_detached(settings: Settings, home: Home) -> str:
         log_start = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "weft.run.up", str(write_end)],
-            stdin=subprocess.PIPE, stdout=output, stderr=output, cwd="/",
-            start_new_session=True, pass_fds=(write_end,),
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            start_new_session=True,
+            pass_fds=(write_end,),
+        )
         os.close(write_end)
         _send(process, settings)
         try:
@@ -132,6 +136,9 @@ def receive_settings(data: bytes) -> Settings:
 def answer_error(error: WeftError) -> Answer:
     """Turn an error into the answer that lets the other process raise it again."""
     return Answer(
-        message=error.message, detail=error.detail, hint=error.hint, code=error.code,
+        message=error.message,
+        detail=error.detail,
+        hint=error.hint,
+        code=error.code,
         exit_code=error.exit_code,
-    )  # fmt: skip
+    )

@@ -165,8 +165,11 @@ def _home(settings: Settings) -> Iterator[Finding]:
     else:
         yield Finding("home", "ok", str(home.path))
     for file in (
-        home.secrets_file, home.client_file, home.callback_file, home.secret_keys_file,
-    ):  # fmt: skip
+        home.secrets_file,
+        home.client_file,
+        home.callback_file,
+        home.secret_keys_file,
+    ):
         if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
             found = f"others may read {file}"
             yield Finding("secrets", "wrong", found, f"chmod 600 {file}")

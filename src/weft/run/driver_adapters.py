@@ -111,10 +111,15 @@ class SinkCommands:
         kept = {one: os.environ[one] for one in _ENVIRONMENT if one in os.environ}
         try:
             process = await asyncio.create_subprocess_exec(
-                program, *arguments, stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, cwd="/",
-                start_new_session=True, env={**kept, DELIVERY_VARIABLE: message.name},
-            )  # fmt: skip
+                program,
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                cwd="/",
+                start_new_session=True,
+                env={**kept, DELIVERY_VARIABLE: message.name},
+            )
         except OSError as error:
             return Answered(error=f"{COMMAND}{name}: {error.strerror}")
         try:
@@ -232,12 +237,19 @@ def _post(
     )
     server = parse_mail_server(settings.mail_server)
     return Post(
-        sender, key, callback_forms(), messages.make, notice_forms(), line,
-        None if server is None else SmtpMailer(
+        sender,
+        key,
+        callback_forms(),
+        messages.make,
+        notice_forms(),
+        line,
+        None
+        if server is None
+        else SmtpMailer(
             server, settings.mail_from, settings.mail_tls, timeouts.callback_timeout_s
         ),
         keys,
-    )  # fmt: skip
+    )
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

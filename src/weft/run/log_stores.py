@@ -92,9 +92,14 @@ def log_bucket_of(settings: Settings) -> LogBucket | None:
     if not section.log_bucket:
         return None
     store = StoredFileStore(
-        section.log_bucket, section.log_bucket_endpoint, section.log_bucket_region, "write",
-        section.log_bucket_credentials, None, None,
-    )  # fmt: skip
+        section.log_bucket,
+        section.log_bucket_endpoint,
+        section.log_bucket_region,
+        "write",
+        section.log_bucket_credentials,
+        None,
+        None,
+    )
     urls = ObjectUrls(SecretKeys, settings.store_buckets)
     prefix = parse_bucket(section.log_bucket).prefix
     return LogBucket(section.log_bucket, prefix, partial(urls.open, store))
@@ -113,15 +118,23 @@ def log_reader(settings: Settings, home: Home, copies: Path) -> LogStore:
         return here
     section = settings.section(BucketLogSettings)
     return BucketLogStore(
-        here, home.logs, bucket, copies,
-        every_s=section.log_ship_s, bytes_max=section.log_read_bytes_max,
-    )  # fmt: skip
+        here,
+        home.logs,
+        bucket,
+        copies,
+        every_s=section.log_ship_s,
+        bytes_max=section.log_read_bytes_max,
+    )
 
 
 def shipper_of(
-    bucket: LogBucket, settings: Settings, logs: Path, store: WorkerStore, changes: Changes,
+    bucket: LogBucket,
+    settings: Settings,
+    logs: Path,
+    store: WorkerStore,
+    changes: Changes,
     name: str,
-) -> BucketShipper:  # fmt: skip
+) -> BucketShipper:
     """Return what ships the output of a worker. `logs`: named as the database."""
     below = f"{logs.name}/{directory_name(logs)}/"
     terms = _terms_of(settings, f"shipped-{name}")
@@ -177,9 +190,13 @@ class SpoolShipping:
             while True:
                 folder = await self._fresh.get()
                 shipper = BucketShipper(
-                    self._root / f"{PREFIX}{folder}", f"{database_id}/{folder}/", self._bucket,
-                    tenants_of, terms, self._changes[folder],
-                )  # fmt: skip
+                    self._root / f"{PREFIX}{folder}",
+                    f"{database_id}/{folder}/",
+                    self._bucket,
+                    tenants_of,
+                    terms,
+                    self._changes[folder],
+                )
                 begin(shipper.run())
 
         await run_beside(self._keeping.run(f"{database_id}/", every_s), begins=ship_each)

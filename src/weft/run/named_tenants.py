@@ -32,14 +32,19 @@ async def warn_of_missing_names(admin_dsn: str, settings: Settings) -> None:
     for setting, tenant in sorted(named):
         if tenant in missing:
             log.warning(
-                "up.tenant_missing", setting=setting, tenant=tenant,
+                "up.tenant_missing",
+                setting=setting,
+                tenant=tenant,
                 hint="`weft tenant ls` lists those that exist, `weft tenant create` makes one.",
-            )  # fmt: skip
+            )
     for tenant, user in strangers:
         log.warning(
-            "up.user_missing", setting="transports_file", tenant=tenant, user=user,
+            "up.user_missing",
+            setting="transports_file",
+            tenant=tenant,
+            user=user,
             hint="`weft user ls` lists those that exist, `weft user add` adds one.",
-        )  # fmt: skip
+        )
 
 
 def _named_tenants(settings: Settings) -> set[tuple[str, str]]:

@@ -131,9 +131,13 @@ class RoleProcess:
             # -P: modules in the directory where somebody typed `weft up` are not ours.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", self._module],
-                stdin=subprocess.PIPE, stdout=output, stderr=output, env=environment,
-                cwd="/", start_new_session=True,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=environment,
+                cwd="/",
+                start_new_session=True,
+            )
         log.info("up.role_started", started=self.name, started_pid=self._process.pid)
         return self._process
 
@@ -158,9 +162,14 @@ class RoleProcess:
         self._last_words = self.last_lines()
         metrics.ROLE_RESTARTS.labels(self.name).inc()
         log.warning(
-            "up.role_ended", started=self.name, started_pid=pid, end=end,
-            lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self._last_words,
-        )  # fmt: skip
+            "up.role_ended",
+            started=self.name,
+            started_pid=pid,
+            end=end,
+            lived_s=round(lived_s, 3),
+            restart_in_s=round(delay_s, 3),
+            said=self._last_words,
+        )
         self.on_exit(self.is_ready.is_set())
         self.is_ready.clear()
         await asyncio.sleep(delay_s)

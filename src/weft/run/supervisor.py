@@ -104,10 +104,13 @@ class Supervisor:
         self.home.ensure_callback_key()
         ensure_secret_keys(self.settings, self.home)
         await prepare_schema(
-            logins["admin"], logins, user=user_name(), token=self._token,
+            logins["admin"],
+            logins,
+            user=user_name(),
+            token=self._token,
             home=f"{self.home.path} on {socket.gethostname()}",
             only_ours=self._database is not None,
-        )  # fmt: skip
+        )
         await warn_of_missing_names(logins["admin"], self.settings)
         # Not before they have worked: until then the former database stays the one in use.
         self.home.write_secrets(logins, database)
@@ -145,9 +148,12 @@ class Supervisor:
             deaths, delay_s = restart_after(deaths, lived_s=lived_s, jitter=random.random())  # noqa: S311 (spreads retries)
             metrics.ROLE_RESTARTS.labels("postgres").inc()
             log.warning(
-                "up.role_ended", started="postgres", end=describe_end(code),
-                lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3),
-            )  # fmt: skip
+                "up.role_ended",
+                started="postgres",
+                end=describe_end(code),
+                lived_s=round(lived_s, 3),
+                restart_in_s=round(delay_s, 3),
+            )
             await asyncio.sleep(delay_s)
             try:
                 process = await database.start()
@@ -165,10 +171,12 @@ class Supervisor:
         drivers = [
             RoleProcess(
                 "driver" if number == 1 else f"driver-{number}",
-                "weft.run.driver", self.home, self._environment,
+                "weft.run.driver",
+                self.home,
+                self._environment,
             )
             for number in range(1, self.settings.drivers + 1)
-        ]  # fmt: skip
+        ]
         for driver in drivers:
             driver.on_exit = self._wake_drivers
         self._servants = [api, *drivers]
@@ -228,9 +236,11 @@ class Supervisor:
         """Return the names of everything that writes a log file."""
         drivers = range(1, self.settings.drivers + 1)
         return [
-            *(["postgres"] if self.settings.database is None else []), "api",
-            *("driver" if number == 1 else f"driver-{number}" for number in drivers), "worker",
-        ]  # fmt: skip
+            *(["postgres"] if self.settings.database is None else []),
+            "api",
+            *("driver" if number == 1 else f"driver-{number}" for number in drivers),
+            "worker",
+        ]
 
 
 def _load_store() -> None:

@@ -11,13 +11,30 @@ from weft.core.errors import Conflict
 
 _PROGRAM = "/opt/weft/bin/weft"
 _HIDDEN = ("/home", "/root", "/run/user")
-_OF_USERS = frozenset({
-    "Delegate", "DelegateSubgroup", "Environment", "ExecStart", "KillMode", "LimitNOFILE",
-    "LockPersonality", "MemoryDenyWriteExecute", "NoNewPrivileges", "Restart", "RestartSec",
-    "RestrictAddressFamilies", "RestrictNamespaces", "RestrictRealtime", "RestrictSUIDSGID",
-    "SystemCallArchitectures", "SystemCallErrorNumber", "SystemCallFilter", "TimeoutStopSec",
-    "UMask",
-})  # fmt: skip
+_OF_USERS = frozenset(
+    {
+        "Delegate",
+        "DelegateSubgroup",
+        "Environment",
+        "ExecStart",
+        "KillMode",
+        "LimitNOFILE",
+        "LockPersonality",
+        "MemoryDenyWriteExecute",
+        "NoNewPrivileges",
+        "Restart",
+        "RestartSec",
+        "RestrictAddressFamilies",
+        "RestrictNamespaces",
+        "RestrictRealtime",
+        "RestrictSUIDSGID",
+        "SystemCallArchitectures",
+        "SystemCallErrorNumber",
+        "SystemCallFilter",
+        "TimeoutStopSec",
+        "UMask",
+    }
+)
 """What a service of a user may say: the rest wants root."""
 
 
@@ -66,8 +83,10 @@ def _of_user(text: str, home: Path) -> str:
         for line in service.partition("[Install]")[0].splitlines()
         if line.partition("=")[0] in _OF_USERS and "WEFT_HOME" not in line
     )
-    return "\n".join((
-        *(line for line in head.splitlines() if line.startswith(("[Unit]", "Description="))),
-        f"\n[Service]\nEnvironmentFile=-%E/weft/weft.env\nEnvironment=WEFT_HOME={home}",
-        f"{settings}\n[Install]\nWantedBy=default.target\n",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            *(line for line in head.splitlines() if line.startswith(("[Unit]", "Description="))),
+            f"\n[Service]\nEnvironmentFile=-%E/weft/weft.env\nEnvironment=WEFT_HOME={home}",
+            f"{settings}\n[Install]\nWantedBy=default.target\n",
+        )
+    )

@@ -77,16 +77,20 @@ def check_transports(settings: Settings, name: str | None = None) -> Sequence[Fi
         )
     queues = asyncio.run(_travelling(settings)) if connections else {}
     return [
-        finding for connection in connections
+        finding
+        for connection in connections
         for routes in [[*_routes_of(connection), *queues.get(connection.name, ())]]
         for finding in asyncio.run(_check(connection, routes))
-    ]  # fmt: skip
+    ]
 
 
 def _routes_of(connection: Connection) -> Sequence[Route]:
     """Return the routes that the tenants of a connection may have."""
-    return [Route(tenant, queue) for tenant in connection.tenants
-            for queue in (OUTCOMES, SUBMISSIONS, DEAD)]  # fmt: skip
+    return [
+        Route(tenant, queue)
+        for tenant in connection.tenants
+        for queue in (OUTCOMES, SUBMISSIONS, DEAD)
+    ]
 
 
 async def _travelling(settings: Settings) -> Mapping[str, Sequence[Route]]:
@@ -101,8 +105,10 @@ async def _travelling(settings: Settings) -> Mapping[str, Sequence[Route]]:
             transports = await api.list_transports()
     except (WeftError, NotRunning, NotReachable):
         return {}
-    return {one["transport"]: [Route(tenant, queue["queue"]) for queue in one["queues"]]
-            for one in transports}  # fmt: skip
+    return {
+        one["transport"]: [Route(tenant, queue["queue"]) for queue in one["queues"]]
+        for one in transports
+    }
 
 
 async def _check(connection: Connection, routes: Sequence[Route]) -> Sequence[Finding]:
@@ -147,7 +153,11 @@ def submission_intakes(
 
     return [
         TakenSubmissions(
-            services, transport, name, terms, lambda body: decode(body, JSON, BatchDocument),
+            services,
+            transport,
+            name,
+            terms,
+            lambda body: decode(body, JSON, BatchDocument),
         ).serve()
         for name, terms, transport in found
-    ]  # fmt: skip
+    ]

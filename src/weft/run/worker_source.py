@@ -126,9 +126,15 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         noting = store if bucket is None else cast("Any", NotingStore(store, changes))
 
         def run_beside(logs: Path) -> list[Coroutine[Any, Any, None]]:
-            others = [] if bucket is None else [
-                shipper_of(bucket, settings, logs, store, changes, file_name_of(settings)).run()
-            ]  # fmt: skip
+            others = (
+                []
+                if bucket is None
+                else [
+                    shipper_of(
+                        bucket, settings, logs, store, changes, file_name_of(settings)
+                    ).run()
+                ]
+            )
             return [until_replaced(store, logs), *others]
 
         yield WorkerSource(

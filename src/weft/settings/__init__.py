@@ -44,12 +44,31 @@ if TYPE_CHECKING:
     from weft.settings.settings import Settings
 
 __all__ = [
-    "FILE_NAME", "Bytes", "Checked", "Declared", "InvalidSetting", "LargeBytes",
-    "SettingValue", "Settings", "all_declared", "declared_in", "default_home",
-    "explain_settings", "home_of", "how_to_set", "load_client_settings", "load_settings",
-    "misspelt_variables", "outer_environment", "secret_variables", "setting", "shown_value",
-    "sql_settings", "values_of", "variable_of",
-]  # fmt: skip
+    "FILE_NAME",
+    "Bytes",
+    "Checked",
+    "Declared",
+    "InvalidSetting",
+    "LargeBytes",
+    "SettingValue",
+    "Settings",
+    "all_declared",
+    "declared_in",
+    "default_home",
+    "explain_settings",
+    "home_of",
+    "how_to_set",
+    "load_client_settings",
+    "load_settings",
+    "misspelt_variables",
+    "outer_environment",
+    "secret_variables",
+    "setting",
+    "shown_value",
+    "sql_settings",
+    "values_of",
+    "variable_of",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -67,9 +67,13 @@ def setting(
     not the setting's.
     """
     metadata = {
-        "help": help_, "minimum": within[0], "maximum": within[1], "is_secret": is_secret,
-        "in_sql": in_sql, "option": option,
-    }  # fmt: skip
+        "help": help_,
+        "minimum": within[0],
+        "maximum": within[1],
+        "is_secret": is_secret,
+        "in_sql": in_sql,
+        "option": option,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -226,9 +230,13 @@ def _read_path(value: object) -> Path:
 _WORDS = MappingProxyType(
     {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 )
-_KINDS: Mapping[Callable[[Any], object], str] = MappingProxyType({
-    _read_bool: "true or false", _read_int: "a whole number", _read_float: "a number",
-})  # fmt: skip
+_KINDS: Mapping[Callable[[Any], object], str] = MappingProxyType(
+    {
+        _read_bool: "true or false",
+        _read_int: "a whole number",
+        _read_float: "a number",
+    }
+)
 _QUOTED: Mapping[Callable[[Any], object], str] = MappingProxyType(
     {_read_text: "a text in quotes", _read_path: "a path in quotes"}
 )

@@ -21,11 +21,24 @@ if TYPE_CHECKING:
     from weft.store.worker_store import PostgresWorkerStore, open_worker_store
 
 __all__ = [
-    "OWNER", "Admin", "ApiStore", "AuditFinding", "CorrectedRates", "DriverStore",
-    "MigrationStatus", "OlderProgramsConnected", "PostgresWorkerStore", "SchemaTooNew",
-    "ServerTooOld", "TopicRuns", "open_admin", "open_api_store", "open_driver_store",
-    "open_topic_runs", "open_worker_store",
-]  # fmt: skip
+    "OWNER",
+    "Admin",
+    "ApiStore",
+    "AuditFinding",
+    "CorrectedRates",
+    "DriverStore",
+    "MigrationStatus",
+    "OlderProgramsConnected",
+    "PostgresWorkerStore",
+    "SchemaTooNew",
+    "ServerTooOld",
+    "TopicRuns",
+    "open_admin",
+    "open_api_store",
+    "open_driver_store",
+    "open_topic_runs",
+    "open_worker_store",
+]
 _MODULES = {
     "admin": "OWNER Admin AuditFinding CorrectedRates open_admin",
     "api_store": "ApiStore open_api_store",

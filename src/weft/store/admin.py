@@ -120,9 +120,13 @@ class Admin:
         Raises `TenantNotFound`, `ViewLoginTaken`, `RightsMissing`, and as `require_schema`.
         """
         await self._ask(
-            "add_view_login", login=login, tenant=tenant, scram=scram_verifier(password),
-            timeout_s=timeout_s, connections=connections,
-        )  # fmt: skip
+            "add_view_login",
+            login=login,
+            tenant=tenant,
+            scram=scram_verifier(password),
+            timeout_s=timeout_s,
+            connections=connections,
+        )
 
     async def list_view_logins(self) -> Sequence[Mapping[str, Any]]:
         """Return logins of dashboards: login, tenant, created_at. Raises as `require_schema`."""
@@ -164,9 +168,11 @@ class Admin:
                 "ALTER ROLE %1$I IN DATABASE %3$I SET jit = off; ALTER ROLE %1$I IN DATABASE %3$I "
                 "SET idle_in_transaction_session_timeout = %4$s', $1::text, $2::text, "
                 # An api that is stopped in a transaction may have locks for which all others wait.
-                "current_database(), $3::text)", role, scram_verifier(password),
+                "current_database(), $3::text)",
+                role,
+                scram_verifier(password),
                 "'5s'" if role == "weft_api" else "DEFAULT",
-            )  # fmt: skip
+            )
             await self._connection.execute(statement)
 
     async def ensure_local_user(self, *, user: str, token: str, tenant: str | None = None) -> None:
@@ -178,9 +184,12 @@ class Admin:
             ((home,),) = await call_on(self._connection, "home_tenant")
             tenant = home or HOME_TENANT
         await call_on(
-            self._connection, "ensure_local_user", tenant=tenant, user_name=user,
+            self._connection,
+            "ensure_local_user",
+            tenant=tenant,
+            user_name=user,
             token_hash=hashlib.sha256(token.encode()).digest(),
-        )  # fmt: skip
+        )
 
     async def missing_tenants(self, names: Sequence[str]) -> Sequence[str]:
         """Return those of the names that no tenant has, in their order."""
@@ -190,9 +199,13 @@ class Admin:
     async def has_user(self, tenant: str, user: str) -> bool:
         """Say whether this tenant has this user."""
         rows = await call_on(
-            self._connection, "admit_user",
-            of_tenant=tenant, of_name=user, of_role=None, may_create=False,
-        )  # fmt: skip
+            self._connection,
+            "admit_user",
+            of_tenant=tenant,
+            of_name=user,
+            of_role=None,
+            may_create=False,
+        )
         return bool(rows)
 
     async def add_rates(self, prices: Mapping[str, str], valid_from: datetime | None) -> int:
@@ -213,9 +226,15 @@ class Admin:
         return int(row[0])
 
     async def correct_rates(
-        self, version: int, prices: Mapping[str, str], valid_from: datetime | None,
-        *, actor: str, reason: str | None, dry_run: bool,
-    ) -> CorrectedRates:  # fmt: skip
+        self,
+        version: int,
+        prices: Mapping[str, str],
+        valid_from: datetime | None,
+        *,
+        actor: str,
+        reason: str | None,
+        dry_run: bool,
+    ) -> CorrectedRates:
         """Correct prices per unit and hour, and when they begin; return what that changes.
 
         With `dry_run` nothing is kept. Raises `RatesNotFound`, `RatesFixed`, and as
@@ -227,9 +246,14 @@ class Admin:
         try:
             before = await self._prices_of(version)
             rows = await call_on(
-                self._connection, "correct_rates", version=version, prices=dict(prices),
-                new_valid_from=valid_from, actor=actor, reason=reason,
-            )  # fmt: skip
+                self._connection,
+                "correct_rates",
+                version=version,
+                prices=dict(prices),
+                new_valid_from=valid_from,
+                actor=actor,
+                reason=reason,
+            )
             after = await self._prices_of(version)
             n_attempts = await self._connection.fetchval(
                 "SELECT count(*) FROM weft.attempt WHERE rate_card_id = $1", version
@@ -289,9 +313,13 @@ class Admin:
         with suppress(asyncpg.ReadOnlySQLTransactionError):
             async with self.recorded("audit", "weft audit", actor):
                 await call_on(
-                    self._connection, "record_audit", took_ms=took_ms, version=__version__,
-                    n_checks=len(findings), wrong=wrong,
-                )  # fmt: skip
+                    self._connection,
+                    "record_audit",
+                    took_ms=took_ms,
+                    version=__version__,
+                    n_checks=len(findings),
+                    wrong=wrong,
+                )
 
     @asynccontextmanager
     async def recorded(self, action: str, command: str, actor: str) -> AsyncIterator[None]:
@@ -299,9 +327,12 @@ class Admin:
         The owner is of no tenant: administrators of the site see it.
         """
         request = {
-            "request_id": uuid4(), "user_name": actor, "trace_id": new_trace_id(),
-            "action": action, "path": command,
-        }  # fmt: skip
+            "request_id": uuid4(),
+            "user_name": actor,
+            "trace_id": new_trace_id(),
+            "action": action,
+            "path": command,
+        }
         async with self._connection.transaction():
             yield
             await call_on(self._connection, "record_request", request=request, n_rows=0)

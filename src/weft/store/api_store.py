@@ -91,13 +91,20 @@ class ApiStore(
         """Return the batch document. Raise `BatchNotFound`."""
 
     @calls(
-        lambda rows: [batch_document(row[0]) for row in rows], limit="limit_rows",
-        name="of_name", hidden="with_hidden",
-    )  # fmt: skip
+        lambda rows: [batch_document(row[0]) for row in rows],
+        limit="limit_rows",
+        name="of_name",
+        hidden="with_hidden",
+    )
     async def list_batches(
-        self, caller: Caller, *, before: int | None, limit: int, name: str | None,
+        self,
+        caller: Caller,
+        *,
+        before: int | None,
+        limit: int,
+        name: str | None,
         hidden: bool = False,
-    ) -> Sequence[Row]:  # fmt: skip
+    ) -> Sequence[Row]:
         """Return batch documents, newest first, numbers below `before`.
 
         `name`: only those of exactly this name. `hidden`: also those that are hidden.
@@ -127,10 +134,11 @@ class ApiStore(
         """
 
     @calls(
-        value, states=lambda jobs: None if jobs.states is None else list(jobs.states),
+        value,
+        states=lambda jobs: None if jobs.states is None else list(jobs.states),
         ordering=lambda jobs: jobs.order.value,
         **parts("jobs", "door", "foreign_id", "first_row", limit_rows="limit"),
-    )  # fmt: skip
+    )
     async def list_foreign_jobs(self, caller: Caller, jobs: ForeignJobs) -> Row:
         """Return the jobs that came through a door with ids of its own: `total`, how many there
         are, and `jobs`, a page of their documents. Members of its billing project are strangers
@@ -156,9 +164,11 @@ class ApiStore(
         """Return delivery documents of a batch and its groups, ids above `after`, in order."""
 
     @calls(
-        value, of_delivery_id=lambda delivery: delivery if isinstance(delivery, int) else None,
-        of_name=lambda delivery: None if isinstance(delivery, int) else delivery, actor=actor,
-    )  # fmt: skip
+        value,
+        of_delivery_id=lambda delivery: delivery if isinstance(delivery, int) else None,
+        of_name=lambda delivery: None if isinstance(delivery, int) else delivery,
+        actor=actor,
+    )
     async def redeliver_callback(
         self, caller: Caller, batch_id: int, delivery: int | uuid.UUID
     ) -> Row:

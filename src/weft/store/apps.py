@@ -32,21 +32,28 @@ class Apps(StorePart):
         """Keep a part of a folder of `n_bytes`; one that is there stays. Raise `QuotaExceeded`."""
 
     @calls(
-        lambda rows: (rows[0]["n_bytes"], rows[0]["body"]) if rows else None, digest="of_digest",
+        lambda rows: (rows[0]["n_bytes"], rows[0]["body"]) if rows else None,
+        digest="of_digest",
         part="of_part",
-    )  # fmt: skip
+    )
     async def read_app_part(
         self, caller: Caller, digest: bytes, part: int
     ) -> tuple[int, bytes] | None:
         """Return the length of a folder, and this part of it; None: there is no such part."""
 
     @calls(
-        value, user_id=user_id, part_bytes=lambda: PART_BYTES,
+        value,
+        user_id=user_id,
+        part_bytes=lambda: PART_BYTES,
         **parts(
-            "new", "for_user", of_name="name", of_digest="digest", of_bytes="n_bytes",
+            "new",
+            "for_user",
+            of_name="name",
+            of_digest="digest",
+            of_bytes="n_bytes",
             of_description="description",
         ),
-    )  # fmt: skip
+    )
     async def save_app(self, caller: Caller, new: NewApp, *, apps_max: int) -> Row:
         """Make a folder what new jobs of this application get; return its document, in which
         `changed` says whether it was another one. Raise `UserNotFound`, `TooManyApps`,
@@ -129,8 +136,15 @@ async def _ended_then(
         return None
     since, until, states = query.ended
     (row,) = await call_on(
-        connection, "list_ended_door_jobs", caller=caller, door=query.door,
-        of_user_id=caller.user_id, states=states, since=since, until=until, limit_rows=_ENDED_MAX,
-    )  # fmt: skip
+        connection,
+        "list_ended_door_jobs",
+        caller=caller,
+        door=query.door,
+        of_user_id=caller.user_id,
+        states=states,
+        since=since,
+        until=until,
+        limit_rows=_ENDED_MAX,
+    )
     found: Sequence[int] | None = row[0]
     return found

@@ -22,9 +22,14 @@ class Billing(StorePart):
     """Costs of billing projects, computed from usage when they are read; prices."""
 
     @calls(
-        documents, name="of_name", names="of_names", after="after_name", limit="limit_rows",
-        members="members_max", of_user_id=_seen_by,
-    )  # fmt: skip
+        documents,
+        name="of_name",
+        names="of_names",
+        after="after_name",
+        limit="limit_rows",
+        members="members_max",
+        of_user_id=_seen_by,
+    )
     async def list_projects(
         self,
         caller: Caller,
@@ -59,10 +64,16 @@ class Billing(StorePart):
         lambda rows: ReportPage(rows[0][0]["items"], rows[0][0]["next"]),
         of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id,
         **parts(
-            "query", "by", "attribute", "after", of_project="project", since="first_day",
-            until="last_day", limit_rows="limit",
+            "query",
+            "by",
+            "attribute",
+            "after",
+            of_project="project",
+            since="first_day",
+            until="last_day",
+            limit_rows="limit",
         ),
-    )  # fmt: skip
+    )
     async def billing_report(
         self, caller: Caller, query: ReportQuery, *, rows_max: int, projects_max: int | None = None
     ) -> ReportPage:
@@ -76,9 +87,11 @@ class Billing(StorePart):
         """
 
     @calls(
-        nothing, name="of_name", user_id=user_id,
+        nothing,
+        name="of_name",
+        user_id=user_id,
         cost_max=lambda cost_max: None if cost_max is None else Decimal(repr(cost_max)),
-    )  # fmt: skip
+    )
     async def create_project(
         self,
         caller: Caller,

@@ -294,9 +294,11 @@ async def _call_once(
 ) -> list[Any]:
     """Call a function, or return the first value of what it changed for an action of this key."""
     asked = {
-        "caller": action.caller, "user_id": action.caller.user_id, "digest": action.origin.digest,
+        "caller": action.caller,
+        "user_id": action.caller.user_id,
+        "digest": action.origin.digest,
         "repeat_key": f"{action.origin.key} {function}",
-    }  # fmt: skip
+    }
     async with connection.transaction():
         if kept := await call_on(connection, "first_answer", **asked, answer=None):
             return [kept[0][0]]

@@ -78,10 +78,11 @@ class DueConditions(StorePart):
         """
 
     @calls(
-        documents, condition_ids=lambda tested: [*tested],
+        documents,
+        condition_ids=lambda tested: [*tested],
         have_passed=lambda tested: [one.passed for one in tested.values()],
         messages=lambda tested: [one.message for one in tested.values()],
-    )  # fmt: skip
+    )
     async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
         """Note what tests said, and when the conditions are tested next. Where one passed, the
         sweep `release_conditions` lets a few jobs go on; after the next test that passes twice as
@@ -91,8 +92,9 @@ class DueConditions(StorePart):
 
     @calls(
         lambda rows: Tested(passed=rows[0]["passed"], message=rows[0]["message"]),
-        condition_id="of_condition_id", pool="of_pool",
-    )  # fmt: skip
+        condition_id="of_condition_id",
+        pool="of_pool",
+    )
     async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
         """Say whether a pool that serves the tenant of a condition has a worker that takes jobs
         and has this much free; 0: any.
@@ -100,8 +102,9 @@ class DueConditions(StorePart):
 
     @calls(
         lambda rows: Tested(passed=rows[0]["passed"], message=rows[0]["message"]),
-        condition_id="of_condition_id", gateway="of_worker",
-    )  # fmt: skip
+        condition_id="of_condition_id",
+        gateway="of_worker",
+    )
     async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
         """Say whether the engine of a gateway, which serves the tenant of a condition, has
         answered what was submitted to it; a gateway that is silent or gone passes.
@@ -140,9 +143,15 @@ def _due_callbacks(rows: Sequence[asyncpg.Record]) -> Sequence[DueCallback]:
 
 
 class DriverStore(
-    Operations, Machines, Reservations, DueConditions, LimitRounds, Offers, SourceItems,
+    Operations,
+    Machines,
+    Reservations,
+    DueConditions,
+    LimitRounds,
+    Offers,
+    SourceItems,
     Subscriptions,
-):  # fmt: skip
+):
     """A driver's calls to its database."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
@@ -245,9 +254,13 @@ class DriverStore(
         None: there are no more.
         """
         found = await self._database.value(
-            "patrol", epoch=epoch, from_tenant=position.tenant_id, from_batch=position.batch_id,
-            after_job=position.after_job, limit_jobs=limit_jobs,
-        )  # fmt: skip
+            "patrol",
+            epoch=epoch,
+            from_tenant=position.tenant_id,
+            from_batch=position.batch_id,
+            after_job=position.after_job,
+            limit_jobs=limit_jobs,
+        )
         if found is None:
             return None
         going_on = Position(found["tenant_id"], found["batch_id"], found["job_id"])
@@ -255,9 +268,14 @@ class DriverStore(
 
     @calls(seconds, loop="of_loop", limit="limit_rows")
     async def loop_due(
-        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2,
+        self,
+        epoch: int,
+        loop: str,
+        busy: Sequence[int] = (),
+        *,
+        limit: int = 2,
         grace_s: float | None = None,
-    ) -> float | None:  # fmt: skip
+    ) -> float | None:
         """Return in how many seconds a loop has something to do if no notice comes before.
 
         Negative: it is overdue; None: nothing will be due. `busy`, `limit`: as `due_conditions`
@@ -271,11 +289,14 @@ class DriverStore(
         """Return due schedules, longest due first, but for those whose runs wait for an api."""
 
     @calls(
-        number, schedule_ids=column("moves", "schedule_id"), expected=column("moves", "expected"),
-        next_ats=column("moves", "next_at"), missed_counts=column("moves", "n_missed"),
+        number,
+        schedule_ids=column("moves", "schedule_id"),
+        expected=column("moves", "expected"),
+        next_ats=column("moves", "next_at"),
+        missed_counts=column("moves", "n_missed"),
         run_schedule_ids=lambda moves: [one.schedule_id for one in moves for _ in one.runs],
         run_due_ats=lambda moves: [due_at for one in moves for due_at in one.runs],
-    )  # fmt: skip
+    )
     async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
         """Give schedules their runs, which an api submits, and their next dates; return how many
         runs there are now. A repeat changes nothing.
@@ -335,9 +356,10 @@ class DriverStore(
         """
 
     @calls(
-        lambda rows: store_of(rows[0]) if rows else None, tenant_id="of_tenant_id",
+        lambda rows: store_of(rows[0]) if rows else None,
+        tenant_id="of_tenant_id",
         name="of_name",
-    )  # fmt: skip
+    )
     async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
         """Return a store of files of a tenant, for messages; None: there is none."""
 
@@ -348,11 +370,15 @@ class DriverStore(
         """
 
     @calls(
-        nothing, delivery_ids=column("reports", "delivery_id"),
-        delivered_list=column("reports", "delivered"), statuses=column("reports", "status"),
-        errors=column("reports", "error"), retries_in_s=column("reports", "retry_in_s"),
-        rejected_list=column("reports", "rejected"), held_list=column("reports", "held"),
-    )  # fmt: skip
+        nothing,
+        delivery_ids=column("reports", "delivery_id"),
+        delivered_list=column("reports", "delivered"),
+        statuses=column("reports", "status"),
+        errors=column("reports", "error"),
+        retries_in_s=column("reports", "retry_in_s"),
+        rejected_list=column("reports", "rejected"),
+        held_list=column("reports", "held"),
+    )
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks. Reports on a delivery that is over change nothing."""
 

@@ -31,9 +31,11 @@ class Edits(StorePart):
     """
 
     @calls(
-        truth, attributes_max=lambda limits: limits.attributes_max,
-        groups_max=lambda limits: limits.rename_groups_max, actor=actor,
-    )  # fmt: skip
+        truth,
+        attributes_max=lambda limits: limits.attributes_max,
+        groups_max=lambda limits: limits.rename_groups_max,
+        actor=actor,
+    )
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
@@ -45,13 +47,22 @@ class Edits(StorePart):
         """
 
     @calls(
-        number, user_id=user_id, attributes_max=lambda limits: limits.attributes_max,
-        groups_max=lambda limits: limits.rename_groups_max, actor=actor,
-    )  # fmt: skip
+        number,
+        user_id=user_id,
+        attributes_max=lambda limits: limits.attributes_max,
+        groups_max=lambda limits: limits.rename_groups_max,
+        actor=actor,
+    )
     async def prioritize_group(
-        self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits,
+        self,
+        caller: Caller,
+        batch_id: int,
+        group_id: int,
+        *,
+        patch: Patch,
+        limits: EditLimits,
         trace_id: str,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Begin to give the jobs of a group and below it (0: of the batch) another priority.
 
         Other fields of the patch change at once. Return the operation. Raise as `edit_group`.
@@ -69,10 +80,16 @@ class Edits(StorePart):
 
     @calls(number, user_id=user_id, actor=actor, **TRACED)
     async def retry_jobs(
-        self, caller: Caller, batch_id: int, origin: Origin, *,
-        job_ids: Sequence[int] | None = None, query: str | None = None,
-        within_group: int | None = None, cause_id: int | None = None,
-    ) -> int:  # fmt: skip
+        self,
+        caller: Caller,
+        batch_id: int,
+        origin: Origin,
+        *,
+        job_ids: Sequence[int] | None = None,
+        query: str | None = None,
+        within_group: int | None = None,
+        cause_id: int | None = None,
+    ) -> int:
         """Begin to run again what failed, and what was cancelled because of it; return the
         operation.
 
@@ -88,13 +105,21 @@ class Edits(StorePart):
         """Hide a batch from lists, or show it again; return whether anything changed."""
 
     @calls(
-        number, user_id=user_id, changes=lambda changes: {"batch": {}, **changes}, actor=actor,
+        number,
+        user_id=user_id,
+        changes=lambda changes: {"batch": {}, **changes},
+        actor=actor,
         **TRACED,
-    )  # fmt: skip
+    )
     async def resubmit_batch(
-        self, caller: Caller, batch_id: int, origin: Origin, *, failed: bool,
+        self,
+        caller: Caller,
+        batch_id: int,
+        origin: Origin,
+        *,
+        failed: bool,
         changes: Mapping[str, Any],
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Begin to make a new batch from the jobs of a batch; return the operation. Its result has
         the `batch_id` and `n_jobs` of the new batch, which is there when the operation succeeded.
 
@@ -181,13 +206,22 @@ class SetGroups(StorePart):
         """
 
     @calls(
-        number, user_id=user_id, sets_max=lambda self: self._limits.job_sets_max, **_NEW_SET,
+        number,
+        user_id=user_id,
+        sets_max=lambda self: self._limits.job_sets_max,
+        **_NEW_SET,
         **TRACED,
-    )  # fmt: skip
+    )
     async def create_query_set(
-        self, caller: Caller, batch_id: int, new: NewSet, origin: Origin, *, query: str,
+        self,
+        caller: Caller,
+        batch_id: int,
+        new: NewSet,
+        origin: Origin,
+        *,
+        query: str,
         within_group: int | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Begin to fill a set with the existing jobs that the query finds.
 
         Return the operation. The set becomes visible when it is complete. Raises as `create_set`.

@@ -44,10 +44,12 @@ _FILE_FAILED = (asyncpg.InternalServerError, asyncpg.PostgresIOError)
 _QUOTA_SPENT = os.strerror(errno.EDQUOT)
 """PostgreSQL has no code for it: a statement that writes fails with one of these."""
 _TOO_LARGE = (
-    asyncpg.ProgramLimitExceededError, asyncpg.NumericValueOutOfRangeError,
-    asyncpg.StringDataRightTruncationError, asyncpg.StatementTooComplexError,
+    asyncpg.ProgramLimitExceededError,
+    asyncpg.NumericValueOutOfRangeError,
+    asyncpg.StringDataRightTruncationError,
+    asyncpg.StatementTooComplexError,
     asyncpg.DatetimeFieldOverflowError,
-)  # fmt: skip
+)
 """A value is larger than a row, an index or a type can take, and no check found it."""
 
 

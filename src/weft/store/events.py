@@ -19,8 +19,12 @@ class Events(StorePart):
         the position were removed.
         """
         rows = await self._database.call(
-            "list_events", caller=caller, after_xid=after[0], after_event=after[1],
-            of_batch_id=batch_id, limit_rows=limit,
-        )  # fmt: skip
+            "list_events",
+            caller=caller,
+            after_xid=after[0],
+            after_event=after[1],
+            of_batch_id=batch_id,
+            limit_rows=limit,
+        )
         position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
         return [dict(row) for row in rows], position

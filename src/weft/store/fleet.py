@@ -35,13 +35,20 @@ class Fleet(StorePart):
     """
 
     @calls(
-        _shown_workers, limit="limit_rows", pools_of_tenant_id=pools_of,
-        after_name=lambda after: after and after[0], after_pool=lambda after: after and after[1],
-    )  # fmt: skip
+        _shown_workers,
+        limit="limit_rows",
+        pools_of_tenant_id=pools_of,
+        after_name=lambda after: after and after[0],
+        after_pool=lambda after: after and after[1],
+    )
     async def list_workers(
-        self, caller: Caller, *, with_deleted: bool, limit: int,
+        self,
+        caller: Caller,
+        *,
+        with_deleted: bool,
+        limit: int,
         after: tuple[str, str] | None = None,
-    ) -> Sequence[Row]:  # fmt: skip
+    ) -> Sequence[Row]:
         """Return worker documents by name; those that have ended in order only if asked for.
         `after`: name and pool of the last worker of the page before.
         """
@@ -54,9 +61,11 @@ class Fleet(StorePart):
         """
 
     @calls(
-        lambda rows, caller: shown_worker(rows[0][0], caller), name="of_name", pool="of_pool",
+        lambda rows, caller: shown_worker(rows[0][0], caller),
+        name="of_name",
+        pool="of_pool",
         pools_of_tenant_id=pools_of,
-    )  # fmt: skip
+    )
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker with its `history`, newest first."""
 
@@ -91,13 +100,21 @@ class Fleet(StorePart):
         )
 
     @calls(
-        documents, caller=None, name="of_name", after="after_name", limit="limit_rows",
+        documents,
+        caller=None,
+        name="of_name",
+        after="after_name",
+        limit="limit_rows",
         of_tenant_id=pools_of,
-    )  # fmt: skip
+    )
     async def list_pools(
-        self, caller: Caller, *, name: str | None = None, after: str | None = None,
+        self,
+        caller: Caller,
+        *,
+        name: str | None = None,
+        after: str | None = None,
         limit: int | None = None,
-    ) -> Sequence[Row]:  # fmt: skip
+    ) -> Sequence[Row]:
         """Return the pools of the caller's tenant and those that all share, of all tenants to who
         may administer the site, by name: `pool`, `plan` (a document of `Pool`, or None) and
         `machines` (how many by state). `name`: only this one; `after`: the name of the last
@@ -139,15 +156,23 @@ class Fleet(StorePart):
         ]
 
     @calls(
-        documents, pool="of_pool", limit="limit_rows",
+        documents,
+        pool="of_pool",
+        limit="limit_rows",
         of_user_id=lambda caller, only_own: caller.user_id if only_own else None,
         after_load=lambda after: None if after is None else after.load,
         after_user=lambda after: None if after is None else after.user_id,
-    )  # fmt: skip
+    )
     async def list_shares(
-        self, caller: Caller, pool: str, *, limit: int, after: ShareKey | None = None,
-        only_own: bool = False, own_tenant: bool = False,
-    ) -> Sequence[Row]:  # fmt: skip
+        self,
+        caller: Caller,
+        pool: str,
+        *,
+        limit: int,
+        after: ShareKey | None = None,
+        only_own: bool = False,
+        own_tenant: bool = False,
+    ) -> Sequence[Row]:
         """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
         in a pool: those with ready jobs in the order in which they are served, then those who only
         run jobs, whose `load` is None. `user` is None for those whom the caller does not see,
@@ -157,9 +182,13 @@ class Fleet(StorePart):
 
     @calls(documents, limit="limit_rows")
     async def list_queues(
-        self, caller: Caller, *, with_counts: bool = True, below: int | None = None,
+        self,
+        caller: Caller,
+        *,
+        with_counts: bool = True,
+        below: int | None = None,
         limit: int | None = None,
-    ) -> Sequence[Row]:  # fmt: skip
+    ) -> Sequence[Row]:
         """Return queues in the order of routing, `default` last: the fields of `Queue`,
         `n_waiting` and `n_running` (None without counts, and of those that take no jobs of a
         caller who does not see the tenant). `below`: only those of a lower priority; no `limit`:
@@ -211,10 +240,11 @@ class Fleet(StorePart):
         return Waiting(row["batch_id"], row["last_job"], row["jobs"])
 
     @calls(
-        number, jobs="job_ids",
+        number,
+        jobs="job_ids",
         asked=lambda pool, queue: {} if queue == DEFAULT else {"queue": queue, "pool": pool},
         actor=actor,
-    )  # fmt: skip
+    )
     async def move_jobs(
         self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
     ) -> int:

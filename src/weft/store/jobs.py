@@ -29,21 +29,24 @@ def _attempt_logs(rows: Sequence[asyncpg.Record]) -> list[AttemptLog]:
     directories = cache(directory_of)  # many jobs, few workers
     return [
         filled(
-            AttemptLog, row, location=location_of(row["segment"], row["log_offset"]),
+            AttemptLog,
+            row,
+            location=location_of(row["segment"], row["log_offset"]),
             reason=reason_word(row["reason"]),
             directory=directories(row["log_place"], row["host"], row["log_directory"]),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 class Jobs(StorePart):
     """The api's calls about single jobs."""
 
     @calls(
-        lambda rows: [with_words(row[0]) for row in rows], limit="limit_rows",
+        lambda rows: [with_words(row[0]) for row in rows],
+        limit="limit_rows",
         states=lambda states: [int(state) for state in states],
-    )  # fmt: skip
+    )
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:
@@ -62,8 +65,9 @@ class Jobs(StorePart):
 
     @calls(
         lambda rows: ([with_words(item) for item in rows[0]["items"]], rows[0]["next_after"]),
-        group_id="of_group_id", limit="limit_attempts",
-    )  # fmt: skip
+        group_id="of_group_id",
+        limit="limit_attempts",
+    )
     async def count_reasons(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
     ) -> tuple[Sequence[Row], int | None]:
@@ -169,9 +173,10 @@ class JobFiles(StorePart):
         """
 
     @calls(
-        lambda rows: StoredFile(*rows[0]) if rows else None, path="of_path",
+        lambda rows: StoredFile(*rows[0]) if rows else None,
+        path="of_path",
         attempt="of_attempt",
-    )  # fmt: skip
+    )
     async def find_file(
         self, caller: Caller, batch_id: int, job_id: int, path: str, *, attempt: int | None
     ) -> StoredFile | None:
@@ -180,12 +185,19 @@ class JobFiles(StorePart):
         """
 
     @calls(
-        value, user_id=user_id,
+        value,
+        user_id=user_id,
         **parts(
-            "new", of_name="name", of_url="url", of_endpoint="endpoint", of_region="region",
-            of_access="access", of_credentials="credentials", secret_name="secret",  # noqa: S106 (its name)
+            "new",
+            of_name="name",
+            of_url="url",
+            of_endpoint="endpoint",
+            of_region="region",
+            of_access="access",
+            of_credentials="credentials",
+            secret_name="secret",  # noqa: S106 (its name)
         ),
-    )  # fmt: skip
+    )
     async def save_store(
         self, caller: Caller, new: NewFileStore, *, stores_max: int
     ) -> Row | None:

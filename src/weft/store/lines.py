@@ -43,9 +43,14 @@ class Lines(StorePart):
         return saved
 
     async def try_setup(
-        self, caller: Caller, name: str, document: str, setup: Setup,
-        secrets: Mapping[str, bytes], secrets_max: int,
-    ) -> tuple[Mapping[str, Row], Sequence[Row]]:  # fmt: skip
+        self,
+        caller: Caller,
+        name: str,
+        document: str,
+        setup: Setup,
+        secrets: Mapping[str, bytes],
+        secrets_max: int,
+    ) -> tuple[Mapping[str, Row], Sequence[Row]]:
         """Do what `save_setup` does and undo it; return its sources meanwhile, by name and as
         `try_source` returns them, and all parameters. Raise what that raises.
         """
@@ -58,9 +63,14 @@ class Lines(StorePart):
                 ask = {"caller": caller, "of_name": one, "keys": ()}
                 sources[one] = (await call_on(connection, "try_source", **ask))[0][0]
             parameters = await call_on(
-                connection, "list_parameters", caller=caller, names=None, as_of=None, after="",
+                connection,
+                "list_parameters",
+                caller=caller,
+                names=None,
+                as_of=None,
+                after="",
                 limit_rows=PARAMETERS_MAX,
-            )  # fmt: skip
+            )
             return sources, documents(parameters)
 
         return await self._database.trying(look, caller)
@@ -98,9 +108,11 @@ class Lines(StorePart):
         """
 
     @calls(
-        value, sink="of_name", delivery_id="of_delivery_id",
+        value,
+        sink="of_name",
+        delivery_id="of_delivery_id",
         decision=lambda dropped: "dropped" if dropped else "passed",
-    )  # fmt: skip
+    )
     async def decide_message(
         self, caller: Caller, sink: str, delivery_id: int, *, dropped: bool
     ) -> Row:

@@ -24,9 +24,12 @@ class Machines(StorePart):
         """
 
     @calls(
-        documents, pool_id="of_pool_id", flavours=column("new", 0), regions=column("new", 1),
+        documents,
+        pool_id="of_pool_id",
+        flavours=column("new", 0),
+        regions=column("new", 1),
         reasons=column("new", 2),
-    )  # fmt: skip
+    )
     async def add_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
     ) -> Sequence[str]:
@@ -42,9 +45,14 @@ class Machines(StorePart):
         """
 
     @calls(
-        documents, pool_id="of_pool_id", flavours=column("new", 0), regions=column("new", 1),
-        reasons=column("new", 2), batch_ids=column("new", 3), job_ids=column("new", 4),
-    )  # fmt: skip
+        documents,
+        pool_id="of_pool_id",
+        flavours=column("new", 0),
+        regions=column("new", 1),
+        reasons=column("new", 2),
+        batch_ids=column("new", 3),
+        job_ids=column("new", 4),
+    )
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
     ) -> Sequence[Row]:
@@ -82,9 +90,11 @@ class Machines(StorePart):
         """
 
     @calls(
-        records, provider="of_provider", names=lambda names: [*names],
+        records,
+        provider="of_provider",
+        names=lambda names: [*names],
         waits=lambda names, waits: waits or [""] * len(names),
-    )  # fmt: skip
+    )
     async def reconcile_machines(
         self,
         epoch: int,
@@ -111,10 +121,13 @@ class Machines(StorePart):
         """
 
     @calls(
-        number, waiting_batch_id=lambda waiting: waiting[0],
-        waiting_job_id=lambda waiting: waiting[1], batch_ids=column("stopped", 0),
-        job_ids=column("stopped", 1), attempts=column("stopped", 2),
-    )  # fmt: skip
+        number,
+        waiting_batch_id=lambda waiting: waiting[0],
+        waiting_job_id=lambda waiting: waiting[1],
+        batch_ids=column("stopped", 0),
+        job_ids=column("stopped", 1),
+        attempts=column("stopped", 2),
+    )
     async def preempt_jobs(
         self,
         epoch: int,
@@ -169,9 +182,12 @@ class Reservations(StorePart):
         """
 
     @calls(
-        number, incarnation_ids=column("kept", 0), batch_ids=column("kept", 1),
-        job_ids=column("kept", 2), fill_seconds=column("kept", 3),
-    )  # fmt: skip
+        number,
+        incarnation_ids=column("kept", 0),
+        batch_ids=column("kept", 1),
+        job_ids=column("kept", 2),
+        fill_seconds=column("kept", 3),
+    )
     async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
         """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
         has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.

@@ -17,8 +17,12 @@ from weft.store.installed_functions import changed_functions, functions_current,
 from weft.store.migrate import FUNCTIONS, checked_migrations, missing_migrations
 
 LOCKS: Final = (
-    "ShareUpdateExclusive", "RowExclusive", "Share", "ShareRowExclusive", "AccessExclusive",
-)  # fmt: skip
+    "ShareUpdateExclusive",
+    "RowExclusive",
+    "Share",
+    "ShareRowExclusive",
+    "AccessExclusive",
+)
 """As in pg_locks without `Lock`. The first makes no program wait; the second those that write the
 same rows, the next two all that write, the last all that read, too.
 """
@@ -50,7 +54,7 @@ _KINDS: Final = (
     (r"CREATE (?:UNLOGGED )?(?:TABLE|VIEW)|GRANT|REVOKE|COMMENT", "", None),
     (r"[A-Z]+ (?:OR REPLACE )?(?:SCHEMA|SEQUENCE|TYPE|FUNCTION|DEFAULT)", "", None),
     (r"", None, None),
-)  # fmt: skip
+)
 """The first that fits: the lock on the tables in brackets, or on those that it writes (None: any
 lock on any table), and how fast it goes through all that it names (None: at once).
 """
@@ -118,11 +122,21 @@ def planned_step(name: str, command: str, text: str, tables: Mapping[str, Any]) 
     blocks = any(lock != _WEAK and table.startswith("weft.") for table, lock in held.items())
     seconds = round(seconds, 1)
     return PlannedStep(
-        name, command, dict(kinds),
-        [{"table": table, "lock": held[table], "n_rows": tables[table]["n_rows"],
-          "n_bytes": tables[table]["n_bytes"]} for table in sorted(held)],
-        seconds, (seconds <= BLOCKED_S_MAX or not blocks) if is_known else None,
-    )  # fmt: skip
+        name,
+        command,
+        dict(kinds),
+        [
+            {
+                "table": table,
+                "lock": held[table],
+                "n_rows": tables[table]["n_rows"],
+                "n_bytes": tables[table]["n_bytes"],
+            }
+            for table in sorted(held)
+        ],
+        seconds,
+        (seconds <= BLOCKED_S_MAX or not blocks) if is_known else None,
+    )
 
 
 def statements_of(text: str) -> list[str]:

@@ -20,9 +20,13 @@ _LEDGER_TIMEOUT_S: Final = 60.0
 def _offer_answer(row: asyncpg.Record) -> OfferAnswer:
     is_claimed = row["answer"] == "yours"
     return OfferAnswer(
-        row["answer"], row["batch_id"], row["job_id"], row["offer_id"], row["attempt"],
+        row["answer"],
+        row["batch_id"],
+        row["job_id"],
+        row["offer_id"],
+        row["attempt"],
         claimed_of(row[2:], row["chunk"], row["runnable_id"] or 0) if is_claimed else None,
-    )  # fmt: skip
+    )
 
 
 class OfferedJobs(StorePart):
@@ -32,9 +36,11 @@ class OfferedJobs(StorePart):
 
     claim_offered = calls(
         lambda rows: [_offer_answer(row) for row in rows],
-        batch_ids=column("offers", 0), job_ids=column("offers", 1), offer_ids=column("offers", 2),
+        batch_ids=column("offers", 0),
+        job_ids=column("offers", 1),
+        offer_ids=column("offers", 2),
         **parts("request", "budget_cpu_m", "budget_memory_mib", "call"),
-    )(OfferedStore.claim_offered)  # fmt: skip
+    )(OfferedStore.claim_offered)
 
 
 class TopicRuns:

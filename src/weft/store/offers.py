@@ -54,9 +54,13 @@ class Offers(Events):
         a stock ahead of them: as many as their slots, unless it is named here by the queue's key.
         """
         rows = await self._database.call(
-            "offer_jobs", epoch=epoch, transports=list(transports), limit_jobs=limit_jobs,
-            stock_keys=list(stocks), stocks=list(stocks.values()),
-        )  # fmt: skip
+            "offer_jobs",
+            epoch=epoch,
+            transports=list(transports),
+            limit_jobs=limit_jobs,
+            stock_keys=list(stocks),
+            stocks=list(stocks.values()),
+        )
         return [Offered(*row) for row in rows]
 
     @calls(lambda rows: [DueOffer(*row) for row in rows])
@@ -78,11 +82,19 @@ class Offers(Events):
         `keep_s` seconds. A repeat keeps it twice.
         """
         await self._database.call(
-            "keep_dead_message", epoch=epoch, transport=message.transport,
-            of_tenant=message.tenant, source=_storable(message.source), queue=message.queue,
-            reason=message.reason, error=message.error and _storable(message.error),
-            body=message.body, n_bytes=message.n_bytes, keep_max=keep_max, keep_s=keep_s,
-        )  # fmt: skip
+            "keep_dead_message",
+            epoch=epoch,
+            transport=message.transport,
+            of_tenant=message.tenant,
+            source=_storable(message.source),
+            queue=message.queue,
+            reason=message.reason,
+            error=message.error and _storable(message.error),
+            body=message.body,
+            n_bytes=message.n_bytes,
+            keep_max=keep_max,
+            keep_s=keep_s,
+        )
 
     @calls(lambda rows: [WantedAgain(*row) for row in rows], limit="limit_rows")
     async def take_dead_messages(
@@ -95,9 +107,12 @@ class Offers(Events):
         """Forget messages that were sent again."""
 
     @calls(
-        truth, tenants=column("depths", 0), queues=column("depths", 1),
-        messages=column("depths", 2), consumers=column("depths", 3),
-    )  # fmt: skip
+        truth,
+        tenants=column("depths", 0),
+        queues=column("depths", 1),
+        messages=column("depths", 2),
+        consumers=column("depths", 3),
+    )
     async def note_transport(
         self,
         epoch: int,
@@ -139,7 +154,7 @@ class Offers(Events):
     @calls(
         lambda rows: {(row["batch_id"], row["first_job"]): row["body"] for row in rows},
         chunk_firsts="first_jobs",
-    )  # fmt: skip
+    )
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
@@ -153,9 +168,7 @@ class Offers(Events):
             sorted({row["pool_id"] for row in rows}),
         )
 
-    @calls(
-        value, offer_ids=column("offers", 0), fences=column("offers", 1)
-    )  # fmt: skip
+    @calls(value, offer_ids=column("offers", 0), fences=column("offers", 1))
     async def start_answered(
         self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
     ) -> Sequence[str]:
@@ -164,10 +177,13 @@ class Offers(Events):
         """
 
     @calls(
-        value, offer_ids=column("ends", "offer_id"), fences=column("ends", "fence"),
-        reasons=column("ends", "reason"), exit_codes=column("ends", "exit_code"),
+        value,
+        offer_ids=column("ends", "offer_id"),
+        fences=column("ends", "fence"),
+        reasons=column("ends", "reason"),
+        exit_codes=column("ends", "exit_code"),
         messages=column("ends", "message"),
-    )  # fmt: skip
+    )
     async def end_answered(
         self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
     ) -> Sequence[str]:
@@ -203,12 +219,14 @@ class Offers(Events):
         """Note that these were told: an empty text, or why not."""
         others = [(one, why) for one, why in commands if one.command_id is not None]
         await self._database.call(
-            "end_foreign_commands", epoch=epoch,
+            "end_foreign_commands",
+            epoch=epoch,
             offer_ids=[one.offer_id for one, _ in commands if one.command_id is None],
             command_ids=[one.command_id for one, _ in others],
             incarnation_ids=[one.incarnation_id for one, _ in others],
-            attempts=[one.attempt for one, _ in others], outcomes=[why for _, why in others],
-        )  # fmt: skip
+            attempts=[one.attempt for one, _ in others],
+            outcomes=[why for _, why in others],
+        )
 
     @calls(nothing)
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:

@@ -26,7 +26,7 @@ class Operations(BatchDocuments):
     @calls(
         lambda rows: [Operation(**row) for row in rows],
         limit_operations=lambda: PAGE_OPERATIONS,
-    )  # fmt: skip
+    )
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
         """Return a page of the running operations above a number, oldest first; empty: no more."""
 
@@ -88,13 +88,21 @@ class Operations(BatchDocuments):
         """
 
     @calls(
-        nothing, operation_id="of_operation_id", after="after_job",
+        nothing,
+        operation_id="of_operation_id",
+        after="after_job",
         jobs=lambda rows: None if rows is None else job_columns(rows),
-    )  # fmt: skip
+    )
     async def add_resubmitted(
-        self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        after: int,
+        upto: int,
+        job_ids: Sequence[int],
         rows: JobRows | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add jobs to the new batch of a resubmission: `rows`, which were `job_ids`; None: none.
         It has examined the jobs after `after` up to `upto`. A repeat changes nothing.
 
@@ -136,9 +144,11 @@ class Operations(BatchDocuments):
         )
 
     @calls(
-        truth, operation_id="of_operation_id", batch_id="of_batch_id",
+        truth,
+        operation_id="of_operation_id",
+        batch_id="of_batch_id",
         of_role=lambda caller: caller.role.value,
-    )  # fmt: skip
+    )
     async def act_on_batch(
         self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
     ) -> bool:

@@ -26,7 +26,7 @@ class Pictures(StorePart):
             rows[0]["cut"],
         ),
         limit="limit_rows",
-    )  # fmt: skip
+    )
     async def list_edges(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int
     ) -> tuple[Sequence[tuple[int, int]], bool]:
@@ -56,8 +56,9 @@ class Pictures(StorePart):
             [(row["from_id"], row["to_id"], row["n_edges"]) for row in rows if row["n_edges"]],
             rows[0]["sampled"],
         ),
-        group_id="of_group_id", limit="limit_rows",
-    )  # fmt: skip
+        group_id="of_group_id",
+        limit="limit_rows",
+    )
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int
     ) -> tuple[Sequence[tuple[int, int, int]], bool]:

@@ -28,9 +28,11 @@ class Schedules(StorePart):
     """
 
     @calls(
-        lambda rows: (rows[0]["schedule_id"], rows[0]["is_new"]), new=("new", asdict),
-        user_id=user_id, **KEYED,
-    )  # fmt: skip
+        lambda rows: (rows[0]["schedule_id"], rows[0]["is_new"]),
+        new=("new", asdict),
+        user_id=user_id,
+        **KEYED,
+    )
     async def add_schedule(
         self, caller: Caller, new: NewSchedule, origin: Origin, *, schedules_max: int
     ) -> tuple[int, bool]:

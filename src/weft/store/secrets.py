@@ -31,8 +31,10 @@ class Secrets(StorePart):
         lambda rows: [
             (SecretRow(row["tenant_id"], row["user_id"], row["name"]), row["body"]) for row in rows
         ],
-        caller=None, limit="limit_rows", by_user_id=user_id,
-    )  # fmt: skip
+        caller=None,
+        limit="limit_rows",
+        by_user_id=user_id,
+    )
     async def list_stale_secrets(
         self, caller: Caller, key_id: bytes, *, limit: int
     ) -> Sequence[Sealed]:
@@ -41,10 +43,13 @@ class Secrets(StorePart):
         """
 
     @calls(
-        number, caller=None, by_user_id=user_id,
+        number,
+        caller=None,
+        by_user_id=user_id,
         user_ids=lambda former: [row.user_id for row, _ in former],
-        names=lambda former: [row.name for row, _ in former], former=column("former", 1),
-    )  # fmt: skip
+        names=lambda former: [row.name for row, _ in former],
+        former=column("former", 1),
+    )
     async def reseal_secrets(
         self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]
     ) -> int:

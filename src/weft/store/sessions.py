@@ -26,9 +26,15 @@ def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
     allowed = None if scopes is None else frozenset(map(Right, scopes))
     expires_at = None if left_s is None else time.time() + left_s
     return Caller(
-        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed,
+        tenant_id,
+        user_id,
+        user_name,
+        UserRole(role),
+        token_id,
+        expires_at,
+        scopes=allowed,
         work=None if pool is None else WorkTerms(pool, names),
-    )  # fmt: skip
+    )
 
 
 class Sessions(StorePart):
@@ -61,10 +67,14 @@ class Sessions(StorePart):
         return _caller_in(rows)
 
     @calls(
-        value, caller=None, code=("of_hash", digest_of), tenant_id=tenant_id, user_id=user_id,
+        value,
+        caller=None,
+        code=("of_hash", digest_of),
+        tenant_id=tenant_id,
+        user_id=user_id,
         by_token=lambda caller: caller.token_id,
         of_scopes=lambda caller: None if caller.scopes is None else sorted(caller.scopes),
-    )  # fmt: skip
+    )
     async def create_login_code(
         self, caller: Caller, code: str, *, valid_s: float, session_s: float | None
     ) -> datetime:
@@ -74,26 +84,48 @@ class Sessions(StorePart):
         """
 
     @calls(
-        _caller_in, code=("code_hash", digest_of), session=("session_hash", digest_of),
-        browser="of_name", address="opened_from",
-    )  # fmt: skip
+        _caller_in,
+        code=("code_hash", digest_of),
+        session=("session_hash", digest_of),
+        browser="of_name",
+        address="opened_from",
+    )
     async def open_session(
-        self, code: str, session: str, *, browser: str, address: str, valid_s: float,
+        self,
+        code: str,
+        session: str,
+        *,
+        browser: str,
+        address: str,
+        valid_s: float,
         sessions_max: int,
-    ) -> Caller | None:  # fmt: skip
+    ) -> Caller | None:
         """Open a session with a code; `None` for an unknown, used or expired one. It has the
         scopes of the token that asked for the code. Beyond `sessions_max` the oldest ones of its
         user end.
         """
 
     @calls(
-        value, caller=None, session=("session_hash", digest_of), login="of_login",
-        browser="of_name", address="opened_from", tenant_id=tenant_id, user_id=user_id,
-    )  # fmt: skip
+        value,
+        caller=None,
+        session=("session_hash", digest_of),
+        login="of_login",
+        browser="of_name",
+        address="opened_from",
+        tenant_id=tenant_id,
+        user_id=user_id,
+    )
     async def open_issuer_session(
-        self, caller: Caller, session: str, *, login: str, browser: str, address: str,
-        valid_s: float, sessions_max: int,
-    ) -> int | None:  # fmt: skip
+        self,
+        caller: Caller,
+        session: str,
+        *,
+        login: str,
+        browser: str,
+        address: str,
+        valid_s: float,
+        sessions_max: int,
+    ) -> int | None:
         """Open a session of a caller for whom an issuer vouches, and return its number; `None` if
         this login has opened one already. Beyond `sessions_max` the oldest ones of the user end.
         """
@@ -109,11 +141,19 @@ class Sessions(StorePart):
         """
 
     async def create_token(
-        self, caller: Caller, token: str, *, name: str, scopes: Collection[Right] | None,
-        valid_s: float | None, tokens_max: int, idempotency_key: str | None = None,
-        work: WorkTerms | None = None, invitation_s: float | None = None,
+        self,
+        caller: Caller,
+        token: str,
+        *,
+        name: str,
+        scopes: Collection[Right] | None,
+        valid_s: float | None,
+        tokens_max: int,
+        idempotency_key: str | None = None,
+        work: WorkTerms | None = None,
+        invitation_s: float | None = None,
         kind: Literal["token", "answer"] = "token",
-    ) -> Row:  # fmt: skip
+    ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
         repeat with the same key replaces the token that was made first. What a session makes ends
@@ -123,12 +163,17 @@ class Sessions(StorePart):
         that asks is gone.
         """
         facts = {
-            "caller": caller, "user_id": caller.user_id, "by_token": caller.token_id,
-            "of_name": name, "of_scopes": None if scopes is None else sorted(scopes),
-            "valid_s": valid_s, "tokens_max": tokens_max, "idempotency_key": idempotency_key,
+            "caller": caller,
+            "user_id": caller.user_id,
+            "by_token": caller.token_id,
+            "of_name": name,
+            "of_scopes": None if scopes is None else sorted(scopes),
+            "valid_s": valid_s,
+            "tokens_max": tokens_max,
+            "idempotency_key": idempotency_key,
             "of_pool": None if work is None else work.pool,
             "of_workers": None if work is None else work.names,
-        }  # fmt: skip
+        }
         document: Row
         if invitation_s is not None:
             facts["invitation_s"] = invitation_s
@@ -142,9 +187,12 @@ class Sessions(StorePart):
         return document
 
     @calls(
-        _caller_in, invitation=("of_hash", digest_of), token=("worker_hash", digest_of),
-        worker="of_worker", key="idempotency_key",
-    )  # fmt: skip
+        _caller_in,
+        invitation=("of_hash", digest_of),
+        token=("worker_hash", digest_of),
+        worker="of_worker",
+        key="idempotency_key",
+    )
     async def accept_invitation(
         self, invitation: str, token: str, worker: str, *, key: str | None
     ) -> Caller | None:

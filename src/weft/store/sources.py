@@ -47,9 +47,13 @@ class Sources(StorePart):
         """
 
     @calls(
-        documents, name="of_name", state="of_state", series="of_series", key="of_key",
+        documents,
+        name="of_name",
+        state="of_state",
+        series="of_series",
+        key="of_key",
         limit="limit_rows",
-    )  # fmt: skip
+    )
     async def list_source_items(
         self,
         caller: Caller,
@@ -78,9 +82,14 @@ class Sources(StorePart):
 
     @calls(number, name="of_name", key="of_key", series="of_series")
     async def rerun_items(
-        self, caller: Caller, name: str, *, key: str | None = None, series: str | None = None,
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        key: str | None = None,
+        series: str | None = None,
         since: Decimal | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Let an item become a job once more, or those of a series from a point on; return how
         many do. A repeat with the key returns the same. Raise as `change_source`.
         """
@@ -109,9 +118,10 @@ class Sources(StorePart):
         items=lambda stands: [
             {"n": n, "series": series, "series_at": str(at)} for n, (series, at) in stands.items()
         ],
-        skip=lambda rule: [*rule.skip], **parts("rule", "until", "within_s", "products"),
+        skip=lambda rule: [*rule.skip],
+        **parts("rule", "until", "within_s", "products"),
         **_OF_TAKEN,
-    )  # fmt: skip
+    )
     async def order_items(
         self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
     ) -> Mapping[int, Standing] | None:
@@ -121,8 +131,9 @@ class Sources(StorePart):
 
     @calls(
         lambda rows: Target(**rows[0]) if rows else None,
-        decisions=lambda decisions: [one._asdict() for one in decisions], **_OF_TAKEN,
-    )  # fmt: skip
+        decisions=lambda decisions: [one._asdict() for one in decisions],
+        **_OF_TAKEN,
+    )
     async def decide_items(
         self, taken: TakenSource, decisions: Sequence[Decision], *, reruns: bool = False
     ) -> Target | None:
@@ -152,9 +163,11 @@ class SourceItems(StorePart):
         """Return the sources that are to be read now, besides these, the longest due first."""
 
     @calls(
-        value, found="items", of_source_id=lambda source: source.source_id,
+        value,
+        found="items",
+        of_source_id=lambda source: source.source_id,
         generation=lambda source: source.generation,
-    )  # fmt: skip
+    )
     async def store_items(
         self,
         epoch: int,

@@ -20,11 +20,13 @@ from weft.store.fleet import pools_of
 def _limits(rows: Sequence[asyncpg.Record]) -> Sequence[Limit]:
     return [
         filled(
-            Limit, row, measure=Measure(row["measure"]),
+            Limit,
+            row,
+            measure=Measure(row["measure"]),
             spending=filled(Spending, row, stage=Stage(row["stage"])),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 class LimitRounds(StorePart):
@@ -37,9 +39,11 @@ class LimitRounds(StorePart):
         """Return limits with what was used of them by now, but for those of complete groups."""
 
     @calls(
-        truth, stage=("stage", str), limit_id=lambda limit: limit.limit_id,
+        truth,
+        stage=("stage", str),
+        limit_id=lambda limit: limit.limit_id,
         version=lambda limit: limit.version,
-    )  # fmt: skip
+    )
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         """Store how far a limit is used; return False if it was changed meanwhile.
 
@@ -49,8 +53,9 @@ class LimitRounds(StorePart):
 
     @calls(
         lambda rows: [Admitted(*row) for row in rows],
-        limit_ids=lambda rooms: [*rooms], rooms=lambda rooms: [*rooms.values()],
-    )  # fmt: skip
+        limit_ids=lambda rooms: [*rooms],
+        rooms=lambda rooms: [*rooms.values()],
+    )
     async def admit_at_limits(
         self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
     ) -> Sequence[Admitted]:
@@ -77,11 +82,14 @@ class Limits(StorePart):
     """
 
     @calls(
-        value, kind=lambda of: of.kind, of_name=lambda of: of.name,
-        of_batch_id=lambda of: of.batch_id, measure=("measure", str),
+        value,
+        kind=lambda of: of.kind,
+        of_name=lambda of: of.name,
+        of_batch_id=lambda of: of.batch_id,
+        measure=("measure", str),
         group_id=lambda of: of.group if isinstance(of.group, int) else None,
         path=lambda of: of.group if isinstance(of.group, str) else None,
-    )  # fmt: skip
+    )
     async def set_limit(
         self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]
     ) -> Row:
@@ -91,9 +99,11 @@ class Limits(StorePart):
         """
 
     @calls(
-        documents, batch_id="of_batch_id", limit="limit_rows",
+        documents,
+        batch_id="of_batch_id",
+        limit="limit_rows",
         of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id,
-    )  # fmt: skip
+    )
     async def list_limits(
         self, caller: Caller, batch_id: int | None, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -145,9 +155,11 @@ class Limits(StorePart):
         """Forget a licence; return whether there was one. Jobs that wait for it go on waiting."""
 
     @calls(
-        value, name="of_name", actor=actor,
+        value,
+        name="of_name",
+        actor=actor,
         by_user=lambda caller: None if caller.may(Right.MANAGE) else caller.user_id,
-    )  # fmt: skip
+    )
     async def set_parameter(
         self,
         caller: Caller,

@@ -68,9 +68,11 @@ class SubmissionCalls:
         self._limits = limits
 
     @calls(
-        lambda rows: (rows[0]["batch_id"], rows[0]["is_new"]), user_id=user_id, batch=_batch,
+        lambda rows: (rows[0]["batch_id"], rows[0]["is_new"]),
+        user_id=user_id,
+        batch=_batch,
         **TRACED,
-    )  # fmt: skip
+    )
     async def create_batch(
         self, caller: Caller, new: NewBatch, origin: Origin
     ) -> tuple[int, bool]:
@@ -83,15 +85,18 @@ class SubmissionCalls:
 
     @calls(
         lambda rows: (rows[0]["batch_id"], filled(Reserved, rows[0]), rows[0]["added_at"]),
-        user_id=user_id, of_batch_id=lambda new: new if isinstance(new, int) else None,
+        user_id=user_id,
+        of_batch_id=lambda new: new if isinstance(new, int) else None,
         batch=lambda new: None if isinstance(new, int) else _batch(new),
         groups=lambda groups: (
             {name: make(groups) for name, make in _GROUPS.items()} if groups else None
         ),
         new_jobs=lambda jobs: jobs.n_jobs if jobs else 0,
         jobs=lambda jobs: job_columns(jobs) if jobs else None,
-        depth_max=lambda self: self._limits.depth_max, groups_max=_groups_max, **TRACED,
-    )  # fmt: skip
+        depth_max=lambda self: self._limits.depth_max,
+        groups_max=_groups_max,
+        **TRACED,
+    )
     async def submit(
         self,
         caller: Caller,
@@ -111,9 +116,13 @@ class SubmissionCalls:
         """
 
     @calls(
-        lambda rows: (filled(Reserved, rows[0]), rows[0]["is_new"]), user_id=user_id,
-        n_jobs="new_jobs", n_groups="new_groups", groups_max=_groups_max, **TRACED,
-    )  # fmt: skip
+        lambda rows: (filled(Reserved, rows[0]), rows[0]["is_new"]),
+        user_id=user_id,
+        n_jobs="new_jobs",
+        n_groups="new_groups",
+        groups_max=_groups_max,
+        **TRACED,
+    )
     async def create_update(
         self, caller: Caller, batch_id: int, origin: Origin, *, n_jobs: int, n_groups: int
     ) -> tuple[Reserved, bool]:
@@ -142,9 +151,15 @@ class SubmissionCalls:
 
     @calls(truth, depth_max=_depth_max, **_GROUPS, **KEYED)
     async def add_groups(
-        self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup],
-        origin: Origin = UNKEYED, *, depth_max: int | None = None,
-    ) -> bool:  # fmt: skip
+        self,
+        caller: Caller,
+        batch_id: int,
+        update_id: int,
+        groups: Sequence[NewGroup],
+        origin: Origin = UNKEYED,
+        *,
+        depth_max: int | None = None,
+    ) -> bool:
         """Add groups to an open update, at most `depth_max` levels below the root, or as many as
         the setting says; return whether any of them is new.
 

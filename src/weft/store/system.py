@@ -85,9 +85,12 @@ class System(StorePart):
         """
 
     @calls(
-        documents, caller=None, acknowledged="of_acknowledged", limit="limit_rows",
+        documents,
+        caller=None,
+        acknowledged="of_acknowledged",
+        limit="limit_rows",
         tenant_id=tenant_id,
-    )  # fmt: skip
+    )
     async def list_dead_messages(
         self, caller: Caller, *, before: int | None, acknowledged: bool, limit: int
     ) -> Sequence[Row]:
@@ -128,10 +131,14 @@ class System(StorePart):
         return {**counts, "causes": [with_words(one) for one in row["items"]]}
 
     @calls(
-        all_with_words, batch_id="of_batch_id", cause_id="of_cause_id", reason="of_reason",
-        acknowledged="of_acknowledged", limit="limit_rows",
+        all_with_words,
+        batch_id="of_batch_id",
+        cause_id="of_cause_id",
+        reason="of_reason",
+        acknowledged="of_acknowledged",
+        limit="limit_rows",
         **{f"after_{name}": _of_last(n) for n, name in enumerate(("batch", "cause", "job"))},
-    )  # fmt: skip
+    )
     async def list_dead_letters(
         self,
         caller: Caller,

@@ -48,9 +48,11 @@ class Tenants(StorePart):
         """Return a tenant's number, for administrators of the site. Raise `TenantNotFound`."""
 
     @calls(
-        lambda rows: Visited(**rows[0]) if rows else None, name="of_name",
-        by_user_id=lambda action: action.caller.user_id, request=lambda action: action.row(),
-    )  # fmt: skip
+        lambda rows: Visited(**rows[0]) if rows else None,
+        name="of_name",
+        by_user_id=lambda action: action.caller.user_id,
+        request=lambda action: action.row(),
+    )
     async def begin_visit(self, action: Action, name: str) -> Visited | None:
         """Let the caller of this action look into the tenant of this name, and add that to its
         trail; return None if it does not exist, or they do not administer the site. Looking into
@@ -76,9 +78,13 @@ class Tenants(StorePart):
         """
 
     @calls(
-        number, caller=None, name="of_name", admin="admin_name", token=("token_hash", digest_of),
+        number,
+        caller=None,
+        name="of_name",
+        admin="admin_name",
+        token=("token_hash", digest_of),
         by_user_id=user_id,
-    )  # fmt: skip
+    )
     async def create_tenant(
         self,
         caller: Caller,
@@ -99,9 +105,13 @@ class Tenants(StorePart):
         """Return users who are not removed, with larger numbers, in their order."""
 
     @calls(
-        value, name="of_name", role="of_role", token=("token_hash", digest_of),
-        by_user_id=user_id, by_role=lambda caller: caller.role,
-    )  # fmt: skip
+        value,
+        name="of_name",
+        role="of_role",
+        token=("token_hash", digest_of),
+        by_user_id=user_id,
+        by_role=lambda caller: caller.role,
+    )
     async def add_user(
         self,
         caller: Caller,
@@ -117,9 +127,12 @@ class Tenants(StorePart):
         """
 
     @calls(
-        value, name="of_name", role="new_role", by_user_id=user_id,
+        value,
+        name="of_name",
+        role="new_role",
+        by_user_id=user_id,
         by_role=lambda caller: caller.role,
-    )  # fmt: skip
+    )
     async def set_user_role(
         self, caller: Caller, name: str, role: UserRole, *, may_give: Collection[UserRole]
     ) -> Row:
@@ -209,10 +222,12 @@ class Tenants(StorePart):
         """
 
     @calls(
-        all_with_words, of_user_id=user_id, limit="limit_rows",
+        all_with_words,
+        of_user_id=user_id,
+        limit="limit_rows",
         before_batch=lambda before: (before or AFTER_ALL)[0],
         before_job=lambda before: (before or AFTER_ALL)[1],
-    )  # fmt: skip
+    )
     async def list_shared_jobs(
         self, caller: Caller, *, before: tuple[int, int] | None, limit: int
     ) -> Sequence[Row]:

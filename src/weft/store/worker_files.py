@@ -32,14 +32,16 @@ class WorkerFiles(StorePart):
     )
 
     find_files = calls(
-        lambda rows, wanted: [
-            None if row["from_batch"] is None else FoundFile(*row) for row in rows
-        ]
-        or [None] * len(wanted),
+        lambda rows, wanted: (
+            [None if row["from_batch"] is None else FoundFile(*row) for row in rows]
+            or [None] * len(wanted)
+        ),
         **ATTEMPT,
-        of_batches=column("wanted", "batch_id"), of_jobs=column("wanted", "job_id"),
-        of_parents=column("wanted", "parent"), paths=column("wanted", "path"),
-    )(WorkerStore.find_files)  # fmt: skip
+        of_batches=column("wanted", "batch_id"),
+        of_jobs=column("wanted", "job_id"),
+        of_parents=column("wanted", "parent"),
+        paths=column("wanted", "path"),
+    )(WorkerStore.find_files)
 
     find_stores = calls(
         lambda rows: [None if row["url"] is None else store_of(row) for row in rows],

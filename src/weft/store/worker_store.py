@@ -186,10 +186,12 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         value, **_OF_REPORTS, ages_us=lambda reports: growing([one.age_us for one in reports])[0]
     )(WorkerStore.start_attempts)
     record_phases = calls(
-        value, **_OF_REPORTS, phases=column("reports", "phase"),
+        value,
+        **_OF_REPORTS,
+        phases=column("reports", "phase"),
         messages=column("reports", "message"),
         ages_us=lambda reports: growing([one.age_us for one in reports])[0],
-    )(WorkerStore.record_phases)  # fmt: skip
+    )(WorkerStore.record_phases)
     record_progress = calls(
         nothing,
         **_OF_REPORTS,

@@ -116,9 +116,12 @@ def _new_batch(
 
 
 async def create_update(
-    services: SubmissionServices, caller: Caller, batch_id: int, document: UpdateDocument,
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    document: UpdateDocument,
     origin: Origin,
-) -> tuple[Answer, bool]:  # fmt: skip
+) -> tuple[Answer, bool]:
     """Reserve numbers for jobs and groups, or submit jobs and groups in one request."""
     if document.jobs or document.groups:
         problems = Problems()
@@ -132,9 +135,12 @@ async def create_update(
 
 
 async def create_group(
-    services: SubmissionServices, caller: Caller, batch_id: int, document: GroupDocument,
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    document: GroupDocument,
     origin: Origin,
-) -> bool:  # fmt: skip
+) -> bool:
     """Create a group, with its ancestors if it is in the tree; return whether it is new."""
     update = UpdateDocument(groups=[document])
     with pointing(lambda pointer: pointer.removeprefix("/groups/0")):
@@ -143,9 +149,13 @@ async def create_group(
 
 
 async def add_jobs(
-    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int,
-    document: JobBunch, origin: Origin,
-) -> tuple[Answer, bool]:  # fmt: skip
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    update_id: int,
+    document: JobBunch,
+    origin: Origin,
+) -> tuple[Answer, bool]:
     """Add a bunch of jobs. A repeat with the same first job does nothing."""
     refuse_too_many("jobs", len(document.jobs), services.settings)
     problems = Problems()
@@ -187,9 +197,15 @@ async def _refuse_other_jobs(
 
 
 async def add_groups(
-    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int,
-    document: GroupBunch, origin: Origin, *, depth_max: int | None = None,
-) -> tuple[Answer, bool]:  # fmt: skip
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    update_id: int,
+    document: GroupBunch,
+    origin: Origin,
+    *,
+    depth_max: int | None = None,
+) -> tuple[Answer, bool]:
     """Add a bunch of groups. A repeat does nothing."""
     refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
@@ -219,9 +235,13 @@ async def get_update(
 
 
 async def _submit(
-    services: SubmissionServices, caller: Caller, target: NewBatch | int,
-    document: BatchDocument | UpdateDocument, origin: Origin, problems: Problems,
-) -> tuple[Answer, bool]:  # fmt: skip
+    services: SubmissionServices,
+    caller: Caller,
+    target: NewBatch | int,
+    document: BatchDocument | UpdateDocument,
+    origin: Origin,
+    problems: Problems,
+) -> tuple[Answer, bool]:
     """Submit in one transaction: the batch (or take that of this number), groups, jobs, commit."""
     prepared = await _prepare(services, caller, target, document, origin, problems)
     translated = prepared.translated
@@ -254,9 +274,13 @@ class _Prepared:
 
 
 async def _prepare(
-    services: SubmissionServices, caller: Caller, target: NewBatch | int,
-    document: BatchDocument | UpdateDocument, origin: Origin, problems: Problems,
-) -> _Prepared:  # fmt: skip
+    services: SubmissionServices,
+    caller: Caller,
+    target: NewBatch | int,
+    document: BatchDocument | UpdateDocument,
+    origin: Origin,
+    problems: Problems,
+) -> _Prepared:
     """Translate a document; raise everything that is wrong with it."""
     settings = services.settings
     refuse_too_many("jobs", len(document.jobs), settings)
@@ -319,9 +343,12 @@ async def _translate_for(draft: Draft, *, fresh: bool) -> Translated:
 
 
 async def _existing_groups(
-    services: SubmissionServices, caller: Caller, batch_id: int | None, paths: Sequence[str],
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int | None,
+    paths: Sequence[str],
     sets: Sequence[str],
-) -> tuple[dict[str, int], dict[str, int]]:  # fmt: skip
+) -> tuple[dict[str, int], dict[str, int]]:
     """Return the numbers of those paths (with their ancestors) and sets that exist already."""
     if batch_id is None:
         return {}, {}
@@ -336,9 +363,14 @@ async def _existing_groups(
 
 
 async def _first_answer(
-    services: SubmissionServices, caller: Caller, target: NewBatch | int, batch_id: int,
-    origin: Origin, *, is_new: bool,
-) -> Answer:  # fmt: skip
+    services: SubmissionServices,
+    caller: Caller,
+    target: NewBatch | int,
+    batch_id: int,
+    origin: Origin,
+    *,
+    is_new: bool,
+) -> Answer:
     """Return the first request's trace id and its key's fate: a repeat gets the same answer."""
     store, answer = services.store, Answer()
     if isinstance(target, NewBatch) and target.unique is not None:

@@ -12,35 +12,42 @@ SOURCE_UP: Final = shown(
     "weft_source_up", "1 while a source is read, or paused, without an error", ["source"]
 )
 SOURCE_READ_AGE_SECONDS: Final = shown(
-    "weft_source_read_age_seconds", "time since a source was last read without an error",
+    "weft_source_read_age_seconds",
+    "time since a source was last read without an error",
     ["source"],
-)  # fmt: skip
+)
 SOURCE_WAITING_ITEMS: Final = shown(
-    "weft_source_waiting_items", "items of a source that have no job yet (10000: at least)",
+    "weft_source_waiting_items",
+    "items of a source that have no job yet (10000: at least)",
     ["source"],
-)  # fmt: skip
+)
 SINK_MESSAGES: Final = shown(
     "weft_sink_messages",
     "messages of a sink that have not arrived, at most 10000: open, given_up or held",
     ["sink", "state"],
-)  # fmt: skip
+)
 SINK_OLDEST_SECONDS: Final = shown(
-    "weft_sink_oldest_message_seconds", "age of the oldest message that is still to be sent",
+    "weft_sink_oldest_message_seconds",
+    "age of the oldest message that is still to be sent",
     ["sink"],
-)  # fmt: skip
+)
 STATUS_JOBS: Final = shown(
     "weft_status_jobs",
     "jobs that have a status of a lifecycle, of the newest 1000 batches, at most 50000",
     ["lifecycle", "status"],
-)  # fmt: skip
+)
 
 
 def set_line_counts(found: Mapping[str, Any], now: datetime) -> None:
     """Set how the lines of the tenant are, and no others."""
     for gauge in (
-        SOURCE_UP, SOURCE_READ_AGE_SECONDS, SOURCE_WAITING_ITEMS, SINK_MESSAGES,
-        SINK_OLDEST_SECONDS, STATUS_JOBS,
-    ):  # fmt: skip
+        SOURCE_UP,
+        SOURCE_READ_AGE_SECONDS,
+        SOURCE_WAITING_ITEMS,
+        SINK_MESSAGES,
+        SINK_OLDEST_SECONDS,
+        STATUS_JOBS,
+    ):
         gauge.clear()
     for one in found["sources"]:
         SOURCE_UP.labels(one["source"]).set(one["error"] is None)

@@ -372,8 +372,11 @@ def set_licence_counts(counts: Mapping[str, tuple[int, int]]) -> None:
 def set_transport_counts(rows: Iterable[Mapping[str, Any]], now: datetime) -> None:
     """Set what is known of the queues of the tenant that travel, and of no others."""
     for gauge in (
-        TRANSPORT_OFFERS, TRANSPORT_OLDEST_SECONDS, TRANSPORT_DEPTH, TRANSPORT_DEAD_KEPT
-    ):  # fmt: skip
+        TRANSPORT_OFFERS,
+        TRANSPORT_OLDEST_SECONDS,
+        TRANSPORT_DEPTH,
+        TRANSPORT_DEAD_KEPT,
+    ):
         gauge.clear()
     for row in rows:
         TRANSPORT_DEAD_KEPT.labels(row["transport"]).set(row["dead_messages"])

@@ -29,9 +29,12 @@ class Outage:
             return
         self._said.add(detail)
         log.warning(
-            self._begins, **self._facts, error=f"{error}; trying again",
-            detail=detail, hint=hint,
-        )  # fmt: skip
+            self._begins,
+            **self._facts,
+            error=f"{error}; trying again",
+            detail=detail,
+            hint=hint,
+        )
 
     def end(self) -> None:
         """Log that it answers again."""

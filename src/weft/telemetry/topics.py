@@ -15,9 +15,13 @@ async def keep_poison(topics: Topics, tenant: str, arrival: Arrival, why: str) -
     """Say that a record cannot be used; write it to a tenant's dead ones, as often as it takes."""
     topic, partition, offset = arrival.at
     log.warning(
-        "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:_WHY_CHARS],
+        "topics.poison",
+        topic=topic,
+        partition=partition,
+        offset=offset,
+        error=why[:_WHY_CHARS],
         bytes=len(arrival.value),
-    )  # fmt: skip
+    )
     metrics.TOPIC_POISON.labels(topic).inc()
     dead = Route(tenant, DEAD).name
     body, headers = refusal_of(topic, why, arrival.value)

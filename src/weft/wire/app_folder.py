@@ -22,9 +22,14 @@ _DEPTH_MAX: Final = 32
 _NAME_BYTES_MAX: Final = 1024
 _HEADER_MAX: Final = 1 << 16
 _EXTENDED: Final = frozenset(
-    {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
-     tarfile.GNUTYPE_LONGLINK}
-)  # fmt: skip
+    {
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+    }
+)
 _PIECE: Final = 1 << 18
 _PLAIN: Final = 0o644
 _PROGRAM: Final = 0o755

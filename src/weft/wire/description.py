@@ -27,10 +27,14 @@ QueueName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}" + END)]
 
 
 _LIMITS: Final = (
-    ("minimum", "from {}"), ("exclusiveMinimum", "above {}"), ("maximum", "to {}"),
-    ("minLength", "at least {} characters"), ("maxLength", "at most {} characters"),
-    ("pattern", "`{}`"), ("format", "{}"),
-)  # fmt: skip
+    ("minimum", "from {}"),
+    ("exclusiveMinimum", "above {}"),
+    ("maximum", "to {}"),
+    ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"),
+    ("pattern", "`{}`"),
+    ("format", "{}"),
+)
 
 
 def describe_kind(schema: Mapping[str, Any]) -> str:

@@ -20,9 +20,17 @@ from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, JobSpec
 BODY_BYTES_MAX: Final = 65_536
 MESSAGE_LENGTH_MAX: Final = 1000
 _BEYOND: Final = (
-    "script", "env", "stdin", "secrets", "function", "simulation", "container", "app", "inputs",
+    "script",
+    "env",
+    "stdin",
+    "secrets",
+    "function",
+    "simulation",
+    "container",
+    "app",
+    "inputs",
     "outputs",
-)  # fmt: skip
+)
 
 
 CommandWord = Literal["cancel", "signal", "message", "extend"]

@@ -20,13 +20,21 @@ _FORM: Final = re.compile(r"(`str(?: \| null)?`) matching regex .*", re.DOTALL)
 _FIELD: Final = re.compile(r"object (contains unknown|missing required) field `(.*)`")
 _KIND: Final = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 _EXPECTED: Final = {
-    "array": "a list", "object": "a mapping", "str": "text", "int": "a whole number",
-    "float": "a number", "bool": "true or false", "bytes": "bytes", "datetime": "a time",
-}  # fmt: skip
+    "array": "a list",
+    "object": "a mapping",
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "bytes": "bytes",
+    "datetime": "a time",
+}
 _GOT: Final = _EXPECTED | {
-    "int": "a number", "float": "a decimal number", "bool": "a truth value",
+    "int": "a number",
+    "float": "a decimal number",
+    "bool": "a truth value",
     "null": "null",
-}  # fmt: skip
+}
 
 
 def mistake_of(error: str) -> tuple[str, str]:
@@ -52,8 +60,9 @@ def said(error: str, example: object = None) -> str:
     if field := _FIELD.fullmatch(message):
         what = "there is no field" if field[1] == "contains unknown" else "it lacks the field"
         return f"{what} {field[2]!r}"
-    message = _LIMIT.sub(lambda match: f"expected {_COMPARED[match[1]]} {float(match[2]):.15g}",
-                         message)  # fmt: skip
+    message = _LIMIT.sub(
+        lambda match: f"expected {_COMPARED[match[1]]} {float(match[2]):.15g}", message
+    )
     if example is not None:
         message = _FORM.sub(lambda match: f"{match[1]} such as {example}", message)
     expected, comma, got = message.partition(", got ")

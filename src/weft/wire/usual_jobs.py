@@ -13,11 +13,28 @@ import msgspec
 from weft.wire.documents.batches import BatchDocument, JobBunch, JobDocument, UpdateDocument
 from weft.wire.spec import JobSpec
 
-USUAL_FIELDS: Final = frozenset({
-    "command", "script", "name", "env", "cwd", "stdin", "resources", "timeout_s", "always_run",
-    "parents", "group", "groups", "priority", "attributes", "max_attempts", "retry_on",
-    "index_from", "umask",
-})  # fmt: skip
+USUAL_FIELDS: Final = frozenset(
+    {
+        "command",
+        "script",
+        "name",
+        "env",
+        "cwd",
+        "stdin",
+        "resources",
+        "timeout_s",
+        "always_run",
+        "parents",
+        "group",
+        "groups",
+        "priority",
+        "attributes",
+        "max_attempts",
+        "retry_on",
+        "index_from",
+        "umask",
+    }
+)
 """Of jobs, for which every document is looked at."""
 
 

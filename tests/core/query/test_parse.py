@@ -75,16 +75,29 @@ TERMS: list[tuple[str, Node]] = [
     ("Ω%_'", AnyTerm(O.CONTAINS, "Ω%_'")),
 ]
 JOINED: list[tuple[str, Node]] = [
-    ("", EVERYTHING), (" \n\t ", EVERYTHING), ("a\nb", And((A, B))),
-    ("\n\n a \r\n\n b \n", And((A, B))), ("a and b", And((A, B))),
-    ("a AND b And c", And((A, B, C))), ("a or b", Or((A, B))),
-    ("a or b and c", Or((A, And((B, C))))), ("a and b or c", Or((And((A, B)), C))),
-    ("a or b\nc", And((Or((A, B)), C))), ("(a or b) and c", And((Or((A, B)), C))),
-    ("a or\nb", Or((A, B))), ("a\nor b", Or((A, B))), ("not a", Not(A)), ("not not a", A),
-    ("not a and b", And((Not(A), B))), ("not (a and b)", Not(And((A, B)))), ("not(a)", Not(A)),
-    ("(\n a\n b\n)", And((A, B))), ("((a))", A), ("(a and (b and c))", And((A, B, C))),
+    ("", EVERYTHING),
+    (" \n\t ", EVERYTHING),
+    ("a\nb", And((A, B))),
+    ("\n\n a \r\n\n b \n", And((A, B))),
+    ("a and b", And((A, B))),
+    ("a AND b And c", And((A, B, C))),
+    ("a or b", Or((A, B))),
+    ("a or b and c", Or((A, And((B, C))))),
+    ("a and b or c", Or((And((A, B)), C))),
+    ("a or b\nc", And((Or((A, B)), C))),
+    ("(a or b) and c", And((Or((A, B)), C))),
+    ("a or\nb", Or((A, B))),
+    ("a\nor b", Or((A, B))),
+    ("not a", Not(A)),
+    ("not not a", A),
+    ("not a and b", And((Not(A), B))),
+    ("not (a and b)", Not(And((A, B)))),
+    ("not(a)", Not(A)),
+    ("(\n a\n b\n)", And((A, B))),
+    ("((a))", A),
+    ("(a and (b and c))", And((A, B, C))),
     ("a and (b)and(c)", And((A, B, C))),
-]  # fmt: skip
+]
 
 
 @cases(("text", "tree"), TERMS + JOINED)
@@ -148,7 +161,7 @@ WRONG = [
     ("(" * (DEPTH_MAX + 1) + "a", 1, DEPTH_MAX + 1, "this is more than 32 levels deep"),
     ("a\n" * (TERMS_MAX + 1), TERMS_MAX + 1, 1, "the query has more than 200 terms"),
     ("a" * (CHARS_MAX + 1), 1, CHARS_MAX + 1, "8193 characters, at most 8192 (query_chars_max)"),
-]  # fmt: skip
+]
 
 
 @cases(("text", "line", "column", "message"), WRONG)
@@ -182,10 +195,50 @@ def test_long_line_is_cut_around_the_place() -> None:
 
 SUBJECTS = list(Subject)
 PIECES = st.sampled_from(
-    ["state", "name", "cost", "exit_code", "start_time", "and", "or", "not", "NULL", "(", ")", '"',
-     "=", "==", "!=", "=~", "!~", "<", ">", "<=", ">=", "!", "~", "$", "\\", " ", "\n", "\r\n",
-     "\t", "5", "-1", "1e3", "failed", "x", "\u2028", "ß", "\0", "2026-01-01", "T00:00Z", "%", "'"]
-)  # fmt: skip
+    [
+        "state",
+        "name",
+        "cost",
+        "exit_code",
+        "start_time",
+        "and",
+        "or",
+        "not",
+        "NULL",
+        "(",
+        ")",
+        '"',
+        "=",
+        "==",
+        "!=",
+        "=~",
+        "!~",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "!",
+        "~",
+        "$",
+        "\\",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "5",
+        "-1",
+        "1e3",
+        "failed",
+        "x",
+        "\u2028",
+        "ß",
+        "\0",
+        "2026-01-01",
+        "T00:00Z",
+        "%",
+        "'",
+    ]
+)
 LIMIT_S = 2.0
 """Far above what any takes; an exponential one would take hours."""
 
@@ -226,15 +279,31 @@ def test_printed_tree_is_read_as_itself(subject: Subject, data: st.DataObject) -
 @cases(
     "text",
     [
-        "(" * 100_000, "not " * 100_000, "a\n" * 100_000, "a=1 and " * 100_000, " " * 1_000_000,
-        "\n" * 1_000_000, '"' * 100_001, '"' + "\\" * 100_001, "\\" * 1_000_000, "=" * 100_000,
-        "a" * 10_000_000, "( " * 4000 + "a" + " )" * 4000, "and" * 2000, "not(" * 2000,
-        " \n" * 4000 + "and", "a" + " \n" * 4000, '"a" ' * 2000, "1e" + "9" * 8000,
-        "cost > " + "1" * 8000, "start_time > " + "1" * 8000, "x=" + "(" * 8000,
+        "(" * 100_000,
+        "not " * 100_000,
+        "a\n" * 100_000,
+        "a=1 and " * 100_000,
+        " " * 1_000_000,
+        "\n" * 1_000_000,
+        '"' * 100_001,
+        '"' + "\\" * 100_001,
+        "\\" * 1_000_000,
+        "=" * 100_000,
+        "a" * 10_000_000,
+        "( " * 4000 + "a" + " )" * 4000,
+        "and" * 2000,
+        "not(" * 2000,
+        " \n" * 4000 + "and",
+        "a" + " \n" * 4000,
+        '"a" ' * 2000,
+        "1e" + "9" * 8000,
+        "cost > " + "1" * 8000,
+        "start_time > " + "1" * 8000,
+        "x=" + "(" * 8000,
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("cut", [False, True])
-def test_hostile_texts_are_told_soon(text: str, cut: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_hostile_texts_are_told_soon(text: str, cut: bool) -> None:
     found = parsed(text[:CHARS_MAX] if cut else text, Subject.JOBS)
 
     if isinstance(found, BadQuery):

@@ -43,12 +43,19 @@ class WeftExecutor(BaseExecutor):
     """
 
     def __init__(
-        self, max_workers: int | None = None, cache_directory: str | None = None,
-        resource_dict: Mapping[str, Any] | None = None, *, disable_dependencies: bool = False,
+        self,
+        max_workers: int | None = None,
+        cache_directory: str | None = None,
+        resource_dict: Mapping[str, Any] | None = None,
+        *,
+        disable_dependencies: bool = False,
         **options: Any,  # noqa: ANN401 (of others)
-    ) -> None:  # fmt: skip
-        graph = {name: options.pop(name) for name in list(options) if "graph" in name
-                 or name in {"refresh_rate", "export_workflow_filename"}}  # fmt: skip
+    ) -> None:
+        graph = {
+            name: options.pop(name)
+            for name in list(options)
+            if "graph" in name or name in {"refresh_rate", "export_workflow_filename"}
+        }
         _check({**(resource_dict or {})})
         standing = {
             "cache_directory": cache_directory,
@@ -57,9 +64,10 @@ class WeftExecutor(BaseExecutor):
         }
         self._weft = _Scheduler(standing, {"max_workers": max_workers, **options})
         super().__init__(
-            self._weft if disable_dependencies
+            self._weft
+            if disable_dependencies
             else DependencyTaskScheduler(self._weft, validator=_check, **graph)
-        )  # fmt: skip
+        )
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
@@ -123,8 +131,10 @@ def _check(resource_dict: Mapping[str, Any]) -> None:
     """Refuse what no job of weft can have."""
     for name, value in resource_dict.items():
         if name == "cores" and value not in {None, 1}:
-            raise ValueError(f"a call on weft is one process, not one of cores={value}: say "
-                             "threads_per_core for its CPUs")  # fmt: skip
+            raise ValueError(
+                f"a call on weft is one process, not one of cores={value}: say "
+                "threads_per_core for its CPUs"
+            )
         if name not in TAKEN and value and value != 1:
             raise ValueError(f"weft's executor has no {name!r}; a resource_dict says {TAKEN}")
 
@@ -144,18 +154,24 @@ def _arguments(said: Document) -> Document:
 def _kept(said: Document, call: Document) -> tuple[Path, Document]:
     """Return where executorlib's cache has the result of a call, and what else it has of it."""
     key, document, error = serialize_funct(
-        fn=call["fn"], fn_args=call["args"], fn_kwargs=call["kwargs"], resource_dict={},
+        fn=call["fn"],
+        fn_args=call["args"],
+        fn_kwargs=call["kwargs"],
+        resource_dict={},
         cache_key=said.get("cache_key"),
-    )  # fmt: skip
+    )
     if error is not None:
         raise error
     return Path(said["cache_directory"]).absolute() / f"{key}_o.h5", document
 
 
 def _tell(
-    executor: weft.Executor, future: "Future[Any]", file: Path | None, document: Document,
+    executor: weft.Executor,
+    future: "Future[Any]",
+    file: Path | None,
+    document: Document,
     sent: Any,  # noqa: ANN401 (a future of weft)
-) -> None:  # fmt: skip
+) -> None:
     ref = f"b{executor.batch_id}.j{sent.job_id}"
     try:
         value = sent.result()

@@ -55,18 +55,22 @@ class WeftRunner(AbstractRunner):
         return executor
 
     def _run(
-        self, pipeline: Pipeline, catalog: CatalogProtocol,
+        self,
+        pipeline: Pipeline,
+        catalog: CatalogProtocol,
         hook_manager: object = None,  # noqa: ARG002 (it cannot be pickled)
         run_id: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Run it. Hooks of nodes and datasets are called on the workers, which make their own."""
         super()._run(pipeline, catalog, run_id=run_id)
 
     def _validate_catalog(self, catalog: CatalogProtocol) -> None:
         for name in catalog.keys():  # noqa: SIM118 (a catalog is no mapping)
             if type(catalog[name]).__name__ == "SharedMemoryDataset":
-                raise ValueError(f"workers do not have the shared memory of dataset {name!r}: "
-                                 "make it a MemoryDataset or a file")  # fmt: skip
+                raise ValueError(
+                    f"workers do not have the shared memory of dataset {name!r}: "
+                    "make it a MemoryDataset or a file"
+                )
 
 
 class _Nodes(weft.Executor):
@@ -111,8 +115,10 @@ def _pickled(task: Task) -> bytes:
     try:
         return cloudpickle.dumps(task)
     except Exception as error:
-        raise ValueError(f"node {task.node.name!r} cannot be sent to a worker, nor its datasets "
-                         f"{sorted(names)}: {error}") from error  # fmt: skip
+        raise ValueError(
+            f"node {task.node.name!r} cannot be sent to a worker, nor its datasets "
+            f"{sorted(names)}: {error}"
+        ) from error
 
 
 def _run_node(pickled: bytes, package: str | None, folder: str) -> Mapping[str, Any]:

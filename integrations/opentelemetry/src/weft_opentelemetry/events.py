@@ -66,12 +66,16 @@ class JobSpans:
     def _span(self, key: tuple[int, int], state: str, trace_id: str, end_ns: int) -> ReadableSpan:
         job = "b{}.j{}".format(*key)
         return ended_span(
-            self._resource, "job", trace_id, span_id(trace_id, job),
+            self._resource,
+            "job",
+            trace_id,
+            span_id(trace_id, job),
             parent=span_id(trace_id, SUBMISSION),
-            start_ns=self._begun.pop(key, end_ns), end_ns=end_ns,
+            start_ns=self._begun.pop(key, end_ns),
+            end_ns=end_ns,
             error=None if state == "success" else state,
             attributes={"weft.job": job, "weft.state": state},
-        )  # fmt: skip
+        )
 
     async def close(self) -> None:
         """End the connection."""

@@ -31,9 +31,11 @@ from weft_opentelemetry.spans import SUBMISSION, context_of, ended_span, resourc
 
 _SWITCHES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _SEVERITIES = {
-    "INFO": SeverityNumber.INFO, "WARNING": SeverityNumber.WARN,
-    "ERROR": SeverityNumber.ERROR, "CRITICAL": SeverityNumber.FATAL,
-}  # fmt: skip
+    "INFO": SeverityNumber.INFO,
+    "WARNING": SeverityNumber.WARN,
+    "ERROR": SeverityNumber.ERROR,
+    "CRITICAL": SeverityNumber.FATAL,
+}
 _APART = {"event", "at", "level", "exc_info"}
 _CREATED, _SERVER_ERROR = 201, 500
 
@@ -76,27 +78,40 @@ class _Lines:
         own = span_id(trace_id, SUBMISSION) if is_submission else random.getrandbits(64) | 1
         caller = line.get("traceparent")
         return ended_span(
-            self._resource, f"{line['method']} {line['route']}", trace_id, own,
+            self._resource,
+            f"{line['method']} {line['route']}",
+            trace_id,
+            own,
             parent=int(caller.split("-")[2], 16) if caller else None,
-            start_ns=at_ns - int(line["ms"] * 1e6), end_ns=at_ns, kind=SpanKind.SERVER,
+            start_ns=at_ns - int(line["ms"] * 1e6),
+            end_ns=at_ns,
+            kind=SpanKind.SERVER,
             error=str(line["code"] or status) if status >= _SERVER_ERROR else None,
             attributes={
-                "http.request.method": line["method"], "http.route": line["route"],
+                "http.request.method": line["method"],
+                "http.route": line["route"],
                 "http.response.status_code": status,
             },
-        )  # fmt: skip
+        )
 
     def _attempt(self, line: Mapping[str, Any], at_ns: int) -> ReadableSpan:
         trace_id, key, reason = line["trace_id"], line["key"], line["reason"]
         job = f"b{key.batch_id}.j{key.job_id}"
         return ended_span(
-            self._resource, "attempt", trace_id, span_id(trace_id, key.name),
-            parent=span_id(trace_id, job), start_ns=at_ns - int(line["ms"] * 1e6), end_ns=at_ns,
+            self._resource,
+            "attempt",
+            trace_id,
+            span_id(trace_id, key.name),
+            parent=span_id(trace_id, job),
+            start_ns=at_ns - int(line["ms"] * 1e6),
+            end_ns=at_ns,
             error=None if reason is None else Reason(reason).name.lower(),
             attributes={
-                "weft.job": job, "weft.attempt": key.attempt, "weft.executor": line["executor"],
+                "weft.job": job,
+                "weft.attempt": key.attempt,
+                "weft.executor": line["executor"],
             },
-        )  # fmt: skip
+        )
 
     def _emit(self, line: Mapping[str, Any], at_ns: int) -> None:
         trace_id, level, context = line.get("trace_id"), line["level"].upper(), None
@@ -105,11 +120,13 @@ class _Lines:
                 NonRecordingSpan(context_of(trace_id, span_id(trace_id, SUBMISSION)))
             )
         self._logger.emit(
-            timestamp=at_ns, severity_text=level, body=line["event"],
+            timestamp=at_ns,
+            severity_text=level,
+            body=line["event"],
             severity_number=_SEVERITIES[level],
             context=context,
             attributes={name: _value(value) for name, value in line.items() if name not in _APART},
-        )  # fmt: skip
+        )
 
     def _close(self) -> None:
         """Send what is left."""

@@ -44,10 +44,18 @@ def context_of(trace_id: str, span: int) -> SpanContext:
 
 
 def ended_span(
-    resource: Resource, name: str, trace_id: str, span: int, *, parent: int | None, start_ns: int,
-    end_ns: int, kind: SpanKind = SpanKind.INTERNAL, error: str | None = None,
+    resource: Resource,
+    name: str,
+    trace_id: str,
+    span: int,
+    *,
+    parent: int | None,
+    start_ns: int,
+    end_ns: int,
+    kind: SpanKind = SpanKind.INTERNAL,
+    error: str | None = None,
     attributes: Mapping[str, Value],
-) -> ReadableSpan:  # fmt: skip
+) -> ReadableSpan:
     """Return a span that has ended."""
     return ReadableSpan(
         name,

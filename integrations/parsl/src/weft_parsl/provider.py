@@ -129,8 +129,9 @@ class WeftProvider(ExecutionProvider, RepresentationMixin):
     def _connected(self) -> Bridge:
         with self._lock:
             if self._bridge is None:
-                self._bridge = Bridge(f"parsl-blocks-{os.getpid()}-{os.urandom(4).hex()}",
-                                      url=self.url)  # fmt: skip
+                self._bridge = Bridge(
+                    f"parsl-blocks-{os.getpid()}-{os.urandom(4).hex()}", url=self.url
+                )
             return self._bridge
 
     def _status(self, job_id: object) -> JobStatus:

@@ -119,10 +119,11 @@ class WeftJobExecutor(JobExecutor):
         state = STATES.get(end.result().state, JobState.FAILED)
         code, signal = end.result().exit_code, end.result().signal
         self._tell(
-            job, state,
+            job,
+            state,
             exit_code=128 + signal if signal and state == JobState.FAILED else code,
             message=_message(job, bridge) if state == JobState.FAILED else None,
-        )  # fmt: skip
+        )
 
 
 def _later(call: Callable[..., None], *arguments: object) -> None:

@@ -79,9 +79,15 @@ class Attack:
             wrong["notices"] = await notices.wrong()
             begun = time.monotonic()
             for tenant in tenants:
-                for promise, words in (await check(
-                    tenant.clients, tenant.load.batches, tenant.events, receiver.names(), delays
-                )).items():  # fmt: skip
+                for promise, words in (
+                    await check(
+                        tenant.clients,
+                        tenant.load.batches,
+                        tenant.events,
+                        receiver.names(),
+                        delays,
+                    )
+                ).items():
                     wrong.setdefault(promise, []).extend(words)
             wrong |= await self._left_in_parts(first)
             wrong["seen by others"] = await seen_by_others(tenants)

@@ -49,9 +49,10 @@ class Bucket:
     def settings(self) -> Mapping[str, str]:
         """Return those of weft, when it can reach the bucket."""
         settings = {
-            "WEFT_STORE_BUCKETS": self._name, "WEFT_STORE_SINGLE_BYTES_MAX": str(PART_BYTES),
+            "WEFT_STORE_BUCKETS": self._name,
+            "WEFT_STORE_SINGLE_BYTES_MAX": str(PART_BYTES),
             "WEFT_LOG_BUCKET": f"s3://{self._name}/{self._prefix}/{_LOGS}",
-        }  # fmt: skip
+        }
         if at := self._at:
             settings["WEFT_STORE_PRIVATE_HOSTS"] = f"127.0.0.1, {self._host}"
             settings["WEFT_LOG_BUCKET_ENDPOINT"] = at

@@ -98,9 +98,10 @@ async def _tries(client: Api, batch: Batch, jobs: Jobs) -> Mapping[int, Sequence
     if batch.kind == CROWD or batch.batch_id % ALL_TRIES_OF:
         wrote = {line.job_id for line in batch.evidence.lines() if line.attempt != 1}
         asked &= wrote | {
-            number for number, job in jobs.items()
+            number
+            for number, job in jobs.items()
             if job["attempt"] != 1 or job["state"] == "cancelled"  # it ended then
-        }  # fmt: skip
+        }
     return {number: await client.list_attempts(batch.batch_id, number) for number in asked}
 
 

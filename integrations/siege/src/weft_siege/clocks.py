@@ -29,9 +29,10 @@ class Clocks:
         ahead_s = float(said.stdout or 0) - time.time() - _TRIED_S
         if abs(ahead_s) > _NEAR_S:
             raise Invalid(
-                f"{library} turns no clock", detail=said.stderr or "The time was the same.",
+                f"{library} turns no clock",
+                detail=said.stderr or "The time was the same.",
                 hint="apt install libfaketime; it is …/faketime/libfaketimeMT.so.1.",
-            )  # fmt: skip
+            )
 
     def environment(self, role: str) -> Mapping[str, str]:
         """Return what a role is started with. Only what people set is turned: nothing that counts
@@ -39,10 +40,14 @@ class Clocks:
         """
         self.turn(role, f"{ACT}+0", anew=False)
         return {
-            "LD_PRELOAD": str(self._library), "FAKETIME_TIMESTAMP_FILE": str(self._file(role)),
-            "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DISABLE_SHM": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-        }  # fmt: skip
+            "LD_PRELOAD": str(self._library),
+            "FAKETIME_TIMESTAMP_FILE": str(self._file(role)),
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DISABLE_SHM": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
 
     def turn(self, role: str, act: str, *, anew: bool = True) -> None:
         """Turn the clock of a role; a reader finds the file whole."""

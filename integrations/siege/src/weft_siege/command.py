@@ -78,12 +78,16 @@ def siege(
     room = Disk(disk) if disk else None
     base = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=disk))
     fortress = Fortress(
-        base / "home", workers, standby=standby, disk=room, other=other,
+        base / "home",
+        workers,
+        standby=standby,
+        disk=room,
+        other=other,
         broker=Broker(broker, base) if broker else None,
         bucket=Bucket(bucket, endpoint).opened() if bucket else None,
         clocks=Clocks(clocks, base) if clocks else None,
         slurm=Slurm(slurm, base) if slurm else None,
-    )  # fmt: skip
+    )
     return _attack(fortress, faults, seed, shared)
 
 

@@ -31,9 +31,19 @@ role is one of another release until it is upgraded. clock: that of such a role 
 seconds or an hour.
 """
 STOPS_S = {
-    "bucket": 15.0, "clocks": 20.0, "slurm": 15.0, "broker": 15.0, "database": 15.0, "disk": 15.0,
-    "link": 20.0, "other": 40.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0,
-}  # fmt: skip
+    "bucket": 15.0,
+    "clocks": 20.0,
+    "slurm": 15.0,
+    "broker": 15.0,
+    "database": 15.0,
+    "disk": 15.0,
+    "link": 20.0,
+    "other": 40.0,
+    "worker": 25.0,
+    "spawner": 15.0,
+    "postgres": 3.0,
+    "standby": 3.0,
+}
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 CONTROLLER, GATEWAY = "slurmctld", "worker-slurm"
 OTHERS_STOP_S = 6.0
@@ -41,9 +51,10 @@ WAYS = ("broker", "bucket", "database", "link")
 AWAY_S = 12.0
 """How long agents may be without a database when its server has failed, on a busy host."""
 _MILDER: Mapping[str, Mapping[str, Any]] = {
-    "database": {"act": "slow"}, "link": {"act": "slow"},
+    "database": {"act": "slow"},
+    "link": {"act": "slow"},
     "postgres": {"act": "stop", "lasts_s": 0.5},
-}  # fmt: skip
+}
 """What becomes of a fault that must not be now, by its part; of others: a kill."""
 LAG_S = 10.0
 """Twice the most that was seen, 4.5 s at a load of 75 on two cores; 2.0 s in 57,000 runs with 4 or

@@ -37,12 +37,16 @@ from weft_siege.releases import Releases, environment_of
 from weft_siege.slurm import Slurm
 
 SETTINGS = {
-    "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
-    "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
-    "WEFT_WORKER_CPU_M": "4000", "WEFT_LOSSES_MAX": "100",
-    "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
+    "WEFT_HEARTBEAT_S": "5",
+    "WEFT_LOST_AFTER_S": "10",
+    "WEFT_WORKER_NAME": "worker",
+    "WEFT_LOG_FORMAT": "json",
+    "WEFT_WORKER_CPU_M": "4000",
+    "WEFT_LOSSES_MAX": "100",
+    "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
+    "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
     "WEFT_SPENDING_INTERVAL_S": "1",
-}  # fmt: skip
+}
 END_S = 60.0
 """What was told to end has that long, on a machine with much else to do, too."""
 _PAUSE_S = 0.2
@@ -58,16 +62,29 @@ class Fortress:
     """The processes of one home. `weft up` starts its own again; the others we do."""
 
     def __init__(
-        self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None,
-        disk: Disk | None = None, other: Path | None = None, bucket: Bucket | None = None,
-        clocks: Clocks | None = None, slurm: Slurm | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        home: Path,
+        workers: int,
+        *,
+        standby: bool = False,
+        broker: Broker | None = None,
+        disk: Disk | None = None,
+        other: Path | None = None,
+        bucket: Bucket | None = None,
+        clocks: Clocks | None = None,
+        slurm: Slurm | None = None,
+    ) -> None:
         self.home = home
         self.pair = Pair(home) if standby else None
-        self._environ = outer_environment() | SETTINGS | {
-            "WEFT_HOME": str(home), "WEFT_SOURCE_PATHS": str(home.parent),
-            "WEFT_TESTER_PATHS": str(home.parent),
-        }  # fmt: skip
+        self._environ = (
+            outer_environment()
+            | SETTINGS
+            | {
+                "WEFT_HOME": str(home),
+                "WEFT_SOURCE_PATHS": str(home.parent),
+                "WEFT_TESTER_PATHS": str(home.parent),
+            }
+        )
         self.broker = broker
         self._disk = disk
         if disk:
@@ -174,17 +191,29 @@ class Fortress:
         log = self.home / f"{name}.siege.log"
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
-                python, "-P", *words, cwd="/",
+                python,
+                "-P",
+                *words,
+                cwd="/",
                 env=environment_of(python, {**self._environ, **environ}),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
 
     async def command(self, *words: str) -> bytes:
         """Run a command of this home; return what it prints."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.cli", *words, env=self._environ,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            sys.executable,
+            "-P",
+            "-m",
+            "weft.cli",
+            *words,
+            env=self._environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         said, error = await process.communicate()
         if process.returncode:
             raise RoleFailed(f"weft {words[0]} has failed", detail=error.decode())
@@ -206,9 +235,12 @@ class Fortress:
     async def _keep(self, name: str) -> None:
         """Run one role, and start it again whenever it ends."""
         environ = {
-            ROLE_VARIABLE: name, SUPERVISOR_VARIABLE: str(os.getpid()), "WEFT_WORKER_NAME": name,
-            "WEFT_PORT": str(self.ports[1]), "WEFT_SIMULATION_SLOTS": "0",
-        }  # fmt: skip
+            ROLE_VARIABLE: name,
+            SUPERVISOR_VARIABLE: str(os.getpid()),
+            "WEFT_WORKER_NAME": name,
+            "WEFT_PORT": str(self.ports[1]),
+            "WEFT_SIMULATION_SLOTS": "0",
+        }
         if name == GATEWAY and self.slurm:
             environ |= self.slurm.settings
         if self._clocks:
@@ -222,9 +254,10 @@ class Fortress:
         if name in self._linked:
             outside = self._outside(name)
             environ |= {
-                "WEFT_HOME": str(outside), "WEFT_TOKEN_FILE": str(outside / "token"),
+                "WEFT_HOME": str(outside),
+                "WEFT_TOKEN_FILE": str(outside / "token"),
                 "WEFT_CONNECT": f"http://127.0.0.1:{self.wires['link'].port}",
-            }  # fmt: skip
+            }
         while True:
             process = await self._start(name, environ, self.releases.python(name), *words)
             await process.wait()

@@ -40,8 +40,9 @@ class Guards:
             await asyncio.sleep(KNOWN_S)
             taken = evidence.placed(self._places, PLACES, self._load.chance.uniform(0.5, 2))
             jobs = [
-                _in_lane(taken, self._lane, QUEUE), _in_lane(evidence.quick(), self._lane - 1)
-            ] * 6  # fmt: skip
+                _in_lane(taken, self._lane, QUEUE),
+                _in_lane(evidence.quick(), self._lane - 1),
+            ] * 6
             await self._load.submit(client, KIND, evidence, jobs)
 
 

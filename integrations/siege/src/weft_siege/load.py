@@ -102,13 +102,24 @@ class Load:
     async def run(self) -> None:
         """Submit one batch after the other, of kinds by turns."""
         kinds = (
-            self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
-            self._cancelled_group, self._service, self._keyed, self._started,
-            self._answered, self._blocked, *self.also,
+            self._mixed,
+            self._seconds,
+            self._failing,
+            self._graph,
+            self._growing,
+            self._array,
+            self._cancelled_group,
+            self._service,
+            self._keyed,
+            self._started,
+            self._answered,
+            self._blocked,
+            *self.also,
             *([self._stored] if self.store else ()),
             *([self._of_gateway] if self.has_gateway else ()),
-            *([self._dropped] if self.drop else ()), *([self._travelling] if self.queue else ()),
-        )  # fmt: skip
+            *([self._dropped] if self.drop else ()),
+            *([self._travelling] if self.queue else ()),
+        )
         while not self.is_over():
             for kind in self.chance.sample(kinds, len(kinds)):
                 if self.is_over():
@@ -128,9 +139,14 @@ class Load:
             await asyncio.sleep(PAUSE_S[1])
 
     async def submit(
-        self, client: Api, kind: str, evidence: Evidence, jobs: Sequence[Planned],
-        documents: Sequence[Mapping[str, Any]] | None = None, **fields: Any,  # noqa: ANN401 (JSON)
-    ) -> Batch:  # fmt: skip
+        self,
+        client: Api,
+        kind: str,
+        evidence: Evidence,
+        jobs: Sequence[Planned],
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        **fields: Any,  # noqa: ANN401 (JSON)
+    ) -> Batch:
         """Submit; the end is told to us."""
         documents = documents or [job.document for job in jobs]
         fields["callback"] = f"{self._told_at}/{evidence.path.name}"
@@ -247,9 +263,10 @@ class Load:
     async def _of_gateway(self, client: Api, evidence: Evidence) -> None:
         """Jobs that Slurm runs, unless its few nodes are behind."""
         self._at_gateway = [
-            batch for batch in self._at_gateway
+            batch
+            for batch in self._at_gateway
             if (found := await find_batch(client, batch)) and not found["complete"]
-        ]  # fmt: skip
+        ]
         if len(self._at_gateway) == GATEWAY_OPEN_MAX:
             return
         jobs = [*[evidence.quick()] * 10, *[evidence.slow(seconds) for seconds in (1, 2, 3, 9)]]

@@ -35,10 +35,15 @@ _PAGE = 50
 _WHICH = "/${JOB_ID}/${EVENT}"
 _POLICY = {"retryStrategy": "IMMEDIATE", "retryRate": 1, "retryLimit": 1000}
 _DESCRIBED = {
-    "name": "told", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-    "executionSystem": "local", "inputs": [], "defaultMemoryPerNode": "64MB",
+    "name": "told",
+    "version": "1.0",
+    "templatePath": "wrapper.sh",
+    "deploymentPath": ".",
+    "executionSystem": "local",
+    "inputs": [],
+    "defaultMemoryPerNode": "64MB",
     "parameters": [{"id": "code", "value": {"type": "number", "default": 0}}],
-}  # fmt: skip
+}
 
 
 class Notices:
@@ -68,9 +73,10 @@ class Notices:
         """Submit a job until it is there: this door knows no key, so there may be two."""
         url, end = f"http://127.0.0.1:{self._receiver.port}", _end_of(code)
         told = {
-            "*": (f"{url}/{EACH}{_WHICH}", True), end: (f"{url}/{ONCE}{_WHICH}", False),
+            "*": (f"{url}/{EACH}{_WHICH}", True),
+            end: (f"{url}/{ONCE}{_WHICH}", False),
             end.lower(): (f"{name}@{DOMAIN}", False),
-        }  # fmt: skip
+        }
         document = {"name": name, "appId": APP, "parameters": {"code": code}, "archive": False}
         document["notifications"] = [
             {"url": to, "event": event, "persistent": lasts, "policy": _POLICY}

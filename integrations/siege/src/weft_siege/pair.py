@@ -116,11 +116,21 @@ class Pair:
         account = server_account(self._primary.data_dir)
         account.give(data)
         await asyncio.to_thread(
-            run_program, "could not copy the primary", "Look at its log.",
-            "pg_basebackup", f"--pgdata={data}", f"--host={self._primary.socket_dir}",
-            f"--username={SUPERUSER}", "--no-password", "--checkpoint=fast", "--no-sync",
-            "--write-recovery-conf", cwd=data, account=account, PGPASSWORD=self._password,
-        )  # fmt: skip
+            run_program,
+            "could not copy the primary",
+            "Look at its log.",
+            "pg_basebackup",
+            f"--pgdata={data}",
+            f"--host={self._primary.socket_dir}",
+            f"--username={SUPERUSER}",
+            "--no-password",
+            "--checkpoint=fast",
+            "--no-sync",
+            "--write-recovery-conf",
+            cwd=data,
+            account=account,
+            PGPASSWORD=self._password,
+        )
         await self._start(self._standby)
         self._is_alone = self._is_awaited = False
 

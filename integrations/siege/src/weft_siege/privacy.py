@@ -21,9 +21,14 @@ ANSWER_S = 30.0
 PLACE = {"j": "1", "g": "0", "a": "1", "u": "1"}
 """Of things within a batch; what else a path may name has no mark."""
 QUERY = {
-    "first": "1", "last": "9", "jobs": "1", "find": "out", "path": "x", "title": "x",
+    "first": "1",
+    "last": "9",
+    "jobs": "1",
+    "find": "out",
+    "path": "x",
+    "title": "x",
     "limit": "100",
-}  # fmt: skip
+}
 STREAMS = ("/v1/events", "/docs", "/login", "/openapi.json")
 
 

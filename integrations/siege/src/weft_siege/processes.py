@@ -30,9 +30,10 @@ def pids_of_home(home: Path, word: str) -> Sequence[int]:
     """Return the processes of a home, or of one below it, with this word in their command."""
     ours = f"WEFT_HOME={home}".encode()
     return [
-        pid for pid in _pids_with(word)
+        pid
+        for pid in _pids_with(word)
         if any(part.startswith(ours) for part in parts_of(pid, "environ"))
-    ]  # fmt: skip
+    ]
 
 
 def spawner_pids(home: Path, end: str = ".sock") -> Sequence[int]:
@@ -40,11 +41,13 @@ def spawner_pids(home: Path, end: str = ".sock") -> Sequence[int]:
     a job, which looks like it until it has begun its own program.
     """
     spawners = {
-        pid for pid in _pids_with(SPAWNER_MODULE)
+        pid
+        for pid in _pids_with(SPAWNER_MODULE)
         if not (words := parts_of(pid, "cmdline"))[0].startswith(b"unshare")
-        and any(word.startswith(os.fsencode(home)) and word.endswith(end.encode())
-                for word in words)
-    }  # fmt: skip
+        and any(
+            word.startswith(os.fsencode(home)) and word.endswith(end.encode()) for word in words
+        )
+    }
     parents = {pid: read_process(pid) for pid in spawners}
     return [pid for pid, process in parents.items() if process and process.parent not in spawners]
 

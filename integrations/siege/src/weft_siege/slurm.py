@@ -29,16 +29,20 @@ class Slurm:
         self._environ = {**os.environ, "SLURM_CONF": str(conf)}
         self._directory = directory / "slurm"
         self.settings = {
-            "WEFT_RUNNER": "slurm", "WEFT_SLURM_CONF": str(conf), "WEFT_SLURM_LOOK_S": "0.5",
-            "WEFT_SLURM_DIRECTORY": str(self._directory), "WEFT_SLURM_MISSING_S": "10",
-        }  # fmt: skip
+            "WEFT_RUNNER": "slurm",
+            "WEFT_SLURM_CONF": str(conf),
+            "WEFT_SLURM_LOOK_S": "0.5",
+            "WEFT_SLURM_DIRECTORY": str(self._directory),
+            "WEFT_SLURM_MISSING_S": "10",
+        }
         (pid, *_) = self.pids() or (0,)
         self._words = [os.fsdecode(word) for word in parts_of(pid, "cmdline")[:-1]]
         if not self._words or self._queue() is None:
             raise Invalid(
-                f"no Slurm of {conf} answers", detail=f"{CONTROLLER} must run on this host.",
+                f"no Slurm of {conf} answers",
+                detail=f"{CONTROLLER} must run on this host.",
                 hint="Start it, by the account that starts the siege.",
-            )  # fmt: skip
+            )
 
     def inflict(self, fault: Fault) -> bool:
         """Let the controller suffer."""
@@ -61,10 +65,14 @@ class Slurm:
             if not self.pids():
                 is_new = True
                 await asyncio.create_subprocess_exec(
-                    *self._words, env=self._environ, start_new_session=True, cwd="/",
-                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    *self._words,
+                    env=self._environ,
+                    start_new_session=True,
+                    cwd="/",
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                )  # fmt: skip
+                )
             if time.monotonic() > looked + LOOK_S:
                 if is_new and await asyncio.to_thread(self._reconfigure):
                     is_new = False
@@ -103,9 +111,13 @@ class Slurm:
     def _ask(self, *words: str) -> Sequence[str] | None:
         with suppress(OSError, subprocess.SubprocessError):
             said = subprocess.run(
-                words, check=True, capture_output=True, text=True, env=self._environ,
+                words,
+                check=True,
+                capture_output=True,
+                text=True,
+                env=self._environ,
                 timeout=ANSWER_S,
-            )  # fmt: skip
+            )
             return said.stdout.splitlines()
         return None
 
@@ -113,7 +125,8 @@ class Slurm:
         """Return the controller, if it lives."""
         conf = f"SLURM_CONF={self._environ['SLURM_CONF']}".encode()
         return [
-            pid for pid in all_pids()
+            pid
+            for pid in all_pids()
             if parts_of(pid, "cmdline")[0].endswith(CONTROLLER.encode())
             and conf in parts_of(pid, "environ")
-        ]  # fmt: skip
+        ]

@@ -50,9 +50,12 @@ class Line:
         job = self._evidence.scattered().document
         (variable, file), *_ = job["env"].items()
         facts = {
-            "path": str(self._incoming), "command": job["command"], "file": file,
-            "url": f"http://127.0.0.1:{port}/{SINK}", **job["resources"],
-        }  # fmt: skip
+            "path": str(self._incoming),
+            "command": job["command"],
+            "file": file,
+            "url": f"http://127.0.0.1:{port}/{SINK}",
+            **job["resources"],
+        }
         quoted = {name: json.dumps(value) for name, value in facts.items()}
         self.file.write_text(_LINE.format(variable=variable, **quoted))
 

@@ -33,9 +33,16 @@ class FollowedOutputSuite(RemoteRunnerSuite):
         """Wait until pieces are stored behind these; return how many there are."""
         key = assignment.key
         log = AttemptLog(
-            key.batch_id, key.job_id, key.attempt, ended=False, location=None,
-            stdout_bytes=0, stderr_bytes=0, truncated=False, state="running",
-        )  # fmt: skip
+            key.batch_id,
+            key.job_id,
+            key.attempt,
+            ended=False,
+            location=None,
+            stdout_bytes=0,
+            stderr_bytes=0,
+            truncated=False,
+            state="running",
+        )
         async with asyncio.timeout(WITHIN_S):
             async for some in self.log_store().follow(log, after):
                 if some:

@@ -25,10 +25,16 @@ PIECES = (Piece(STDOUT, 0, b"one\n"), Piece(STDERR, 5, b"two\n"), Piece(STDOUT, 
 def log_of(location: LogLocation | None = None, *, ended: bool = True) -> AttemptLog:
     """Return what the database would say of `PIECES`."""
     return AttemptLog(
-        KEY.batch_id, KEY.job_id, KEY.attempt, ended=ended, location=location,
-        stdout_bytes=10 if ended else 0, stderr_bytes=4 if ended else 0, truncated=False,
+        KEY.batch_id,
+        KEY.job_id,
+        KEY.attempt,
+        ended=ended,
+        location=location,
+        stdout_bytes=10 if ended else 0,
+        stderr_bytes=4 if ended else 0,
+        truncated=False,
         state="success" if ended else "running",
-    )  # fmt: skip
+    )
 
 
 class LogStoreSuite:

@@ -41,10 +41,16 @@ def over(happened: Happened) -> list[AttemptKey]:
 def log_of(end: Ended) -> AttemptLog:
     """Return what the database would say of the output of an attempt that succeeded."""
     return AttemptLog(
-        end.key.batch_id, end.key.job_id, end.key.attempt, ended=True, location=end.location,
-        stdout_bytes=end.stdout_bytes, stderr_bytes=end.stderr_bytes, truncated=end.truncated,
+        end.key.batch_id,
+        end.key.job_id,
+        end.key.attempt,
+        ended=True,
+        location=end.location,
+        stdout_bytes=end.stdout_bytes,
+        stderr_bytes=end.stderr_bytes,
+        truncated=end.truncated,
         state="success",
-    )  # fmt: skip
+    )
 
 
 class RunnerWatch:

@@ -25,8 +25,12 @@ class SourceReader:
     """Reads as a driver does: it hands back the cursor of what it has kept, as JSON."""
 
     def __init__(
-        self, source: Source, options: Mapping[str, Any], site: SourceSite, cursor: Any = None  # noqa: ANN401 (JSON)
-    ) -> None:  # fmt: skip
+        self,
+        source: Source,
+        options: Mapping[str, Any],
+        site: SourceSite,
+        cursor: Any = None,  # noqa: ANN401 (JSON)
+    ) -> None:
         self.source, self.options, self.site = source, {**options}, site
         self.cursor = cursor
 

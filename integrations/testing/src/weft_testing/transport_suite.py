@@ -105,8 +105,9 @@ class TransportSuite:
 
         assert {first.body, second.body} == {b"1", b"2"}
         assert (dead.body, dead.death) == (
-            first.body, Death(REFUSED, route.name, "it is wrong", 1),
-        )  # fmt: skip
+            first.body,
+            Death(REFUSED, route.name, "it is wrong", 1),
+        )
 
     async def test_depths_count_what_waits_and_checks_find_nothing_wrong(self) -> None:
         """A route that there was not holds nothing."""

@@ -132,8 +132,9 @@ class WeftBatchSystem(BatchSystemCleanupSupport):
         """Add ours to those of Toil."""
         for word in ("Queue", "Url"):
             variable, text = f"TOIL_WEFT_{word.upper()}", f"{word} of weft. Default: weft's own."
-            parser.add_argument(f"--weft{word}", dest=f"weft_{word.lower()}", help=text,
-                                env_var=variable)  # fmt: skip
+            parser.add_argument(
+                f"--weft{word}", dest=f"weft_{word.lower()}", help=text, env_var=variable
+            )
 
     @classmethod
     def setOptions(cls, setOption: OptionSetter) -> None:

@@ -245,12 +245,23 @@ def call(
 
     def declare(use_case: UseCase) -> UseCase:
         one = Call(
-            use_case=use_case, method=method, path=path, right=right, permission=permission,
-            answer=answer or page, accepted=accepted, is_page=page is not None, cursor=cursor,
-            client_name=use_case.__name__ if client is None else client, is_public=public,
-            is_silent=silent, is_spread=spread, n_placed=placed, marks=marks,
+            use_case=use_case,
+            method=method,
+            path=path,
+            right=right,
+            permission=permission,
+            answer=answer or page,
+            accepted=accepted,
+            is_page=page is not None,
+            cursor=cursor,
+            client_name=use_case.__name__ if client is None else client,
+            is_public=public,
+            is_silent=silent,
+            is_spread=spread,
+            n_placed=placed,
+            marks=marks,
             path_ids=path_ids,
-        )  # fmt: skip
+        )
         _DECLARED[module or use_case.__module__].append(one)
         return use_case
 

@@ -170,24 +170,30 @@ OperationId = Annotated[
 DeliveryId = Annotated[
     int | UUID,
     _id(
-        "d", "A delivery: its number, or its name in the Weft-Delivery header.",
-        f"{NUMBER.pattern}|{_UUID}", _parse_delivery,
+        "d",
+        "A delivery: its number, or its name in the Weft-Delivery header.",
+        f"{NUMBER.pattern}|{_UUID}",
+        _parse_delivery,
     ),
-]  # fmt: skip
+]
 PayloadDigest = Annotated[
     str,
     _matching(
-        "s", "A payload: its SHA-256 in hex.", DIGEST,
+        "s",
+        "A payload: its SHA-256 in hex.",
+        DIGEST,
         "a payload is named by its SHA-256: 64 digits of hex",
     ),
-]  # fmt: skip
+]
 PartNumber = Annotated[
     int,
     _number(
-        "n", "A part of it, from 1 on: 4 MiB each, the last one shorter.", _PART,
+        "n",
+        "A part of it, from 1 on: 4 MiB each, the last one shorter.",
+        _PART,
         "a part is written as a positive number",
     ),
-]  # fmt: skip
+]
 ScheduleId = Annotated[
     int, _id("s", "A schedule: 3 or s3.", ids.SCHEDULE.pattern, ids.parse_schedule_id)
 ]
@@ -197,38 +203,51 @@ ConditionId = Annotated[
 SessionId = Annotated[
     int,
     _number(
-        "session", "The number of a session.", NUMBER, "a session is named by its number",
+        "session",
+        "The number of a session.",
+        NUMBER,
+        "a session is named by its number",
         hint="List yours with `weft session ls`.",
     ),
-]  # fmt: skip
+]
 TokenId = Annotated[
     int,
     _number(
-        "t", "The number of a token.", NUMBER, "a token is named by its number, not by its text",
+        "t",
+        "The number of a token.",
+        NUMBER,
+        "a token is named by its number, not by its text",
         hint="List yours with `weft token ls`.",
     ),
-]  # fmt: skip
+]
 ProductId = Annotated[
     int,
     _number(
-        "product", "The number of a product.", NUMBER, "a product is named by its number",
+        "product",
+        "The number of a product.",
+        NUMBER,
+        "a product is named by its number",
         hint="List them with `weft products`.",
     ),
-]  # fmt: skip
+]
 MessageId = Annotated[
     int,
     _number(
-        "message", "The number of a message of a sink.", _BIGINT,
+        "message",
+        "The number of a message of a sink.",
+        _BIGINT,
         "a message has a number, as `weft line deliveries` shows it",
     ),
-]  # fmt: skip
+]
 DeadMessageId = Annotated[
     int,
     _number(
-        "dead", "The number of a dead message.", _BIGINT,
+        "dead",
+        "The number of a dead message.",
+        _BIGINT,
         "a dead message has a number, as `weft transport letters ls` shows it",
     ),
-]  # fmt: skip
+]
 ProjectName = Annotated[str, _named("p", "billing project")]
 TenantName = Annotated[str, _named("tenant", "tenant")]
 UserName = Annotated[str, _named("user", "user")]
@@ -239,10 +258,13 @@ SavedQueryName = Annotated[str, SAVED_QUERY]
 StoreName = Annotated[
     str,
     _matching(
-        "store", "The name of a store of files.", STORE, "a store has a name such as results",
+        "store",
+        "The name of a store of files.",
+        STORE,
+        "a store has a name such as results",
         hint="List them with `weft store ls`.",
     ),
-]  # fmt: skip
+]
 SecretName = Annotated[
     str, _called("secret", "secret", "db-password", hint="List yours with `weft secret ls`.")
 ]
@@ -256,15 +278,19 @@ SourceName = Annotated[str, _called("source", "source", "scenes")]
 ParameterName = Annotated[
     str,
     _matching(
-        "parameter", "The name of a parameter of production lines.", PARAMETER,
+        "parameter",
+        "The name of a parameter of production lines.",
+        PARAMETER,
         "a parameter has a name such as search_first",
     ),
-]  # fmt: skip
+]
 AppName = Annotated[
     str,
     _matching(
-        "app", "The name and version of an application.", APP,
+        "app",
+        "The name and version of an application.",
+        APP,
         "an application has a name with a version, such as wordcount-1.0",
         hint="List them with `weft app ls`.",
     ),
-]  # fmt: skip
+]

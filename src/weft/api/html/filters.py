@@ -87,11 +87,17 @@ def duration_or_dash(milliseconds: int | None) -> str:
 def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """Return the states of a batch or group that have jobs: state, jobs, and percent of all."""
     states = (
-        ("success", "n_succeeded"), ("failed", "n_failed"), ("error", "n_errored"),
-        ("cancelled", "n_cancelled"), ("running", "n_running"), ("creating", "n_creating"),
-        ("queued", "n_queued"), ("ready", "n_ready"), ("blocked", "n_blocked"),
+        ("success", "n_succeeded"),
+        ("failed", "n_failed"),
+        ("error", "n_errored"),
+        ("cancelled", "n_cancelled"),
+        ("running", "n_running"),
+        ("creating", "n_creating"),
+        ("queued", "n_queued"),
+        ("ready", "n_ready"),
+        ("blocked", "n_blocked"),
         ("pending", "n_pending"),
-    )  # fmt: skip
+    )
     total = counted["n_jobs"]
     return [
         (state, counted[field], 100 * counted[field] / total)
@@ -101,15 +107,27 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 
 _REFERENCE: Final = re.compile(r"b([1-9]\d{0,17})(?:\.j([1-9]\d{0,8}))?(?:/.*)?")
-_OF_JOBS: Final = frozenset({
-    "answer", "cancel", "jobs", "logs", "release", "status", "usage", "why",
-})  # fmt: skip
+_OF_JOBS: Final = frozenset(
+    {
+        "answer",
+        "cancel",
+        "jobs",
+        "logs",
+        "release",
+        "status",
+        "usage",
+        "why",
+    }
+)
 """Commands about the batch or job that they name."""
 _PAGES: Final = {
-    "worker": (2, "/ui/workers/{}"), "pool": (2, "/ui/pools/{}"), "queue": (1, "/ui/queues"),
-    "condition": (2, "/ui/conditions/{}"), "line": (1, "/ui/lines"),
+    "worker": (2, "/ui/workers/{}"),
+    "pool": (2, "/ui/pools/{}"),
+    "queue": (1, "/ui/queues"),
+    "condition": (2, "/ui/conditions/{}"),
+    "line": (1, "/ui/lines"),
     "billing": (3, "/ui/costs/{}"),
-}  # fmt: skip
+}
 """Of what a command is about: where its name stands in it, and its page."""
 
 

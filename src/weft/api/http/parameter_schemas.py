@@ -158,6 +158,4 @@ def parameter(name: str, where: str, ids: Mapping[str, PathId]) -> dict[str, Any
         said = {"name": name, "in": where, "description": one.sentence, "schema": form}
         return {**said, "required": True}
     text, schema = {"query": QUERY, "header": HEADERS}[where][name]
-    return {
-        "name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema
-    }  # fmt: skip
+    return {"name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema}

@@ -27,9 +27,13 @@ class Span:
 
 
 def ranged_reply(
-    request: Request, size: int, read: Callable[[int, int], AsyncIterator[bytes]],
-    headers: Mapping[str, str], *, media: str = "application/octet-stream",
-) -> Stream:  # fmt: skip
+    request: Request,
+    size: int,
+    read: Callable[[int, int], AsyncIterator[bytes]],
+    headers: Mapping[str, str],
+    *,
+    media: str = "application/octet-stream",
+) -> Stream:
     """Reply with all of it, or with the range asked for unless `If-Range` names another ETag."""
     is_other = request.headers.get("if-range", headers.get("etag")) != headers.get("etag")
     span = None if is_other else span_of(request.headers.get("range"), size)

@@ -390,6 +390,7 @@ def routes_in(*modules: ModuleType) -> Sequence[Route]:
     """Return the routes that these modules make."""
     names = [(module, one) for module in modules for one in vars(module).values()]
     return [
-        one for module, one in names
+        one
+        for module, one in names
         if isinstance(one, Route) and one.fn.__module__ == module.__name__
-    ]  # fmt: skip
+    ]

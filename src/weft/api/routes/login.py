@@ -108,6 +108,10 @@ def _page(request: AnyRequest, cookie: str | None = None, **values: object) -> R
         headers["set-cookie"] = cookie
     n_issuers = len(request.services.providers.find(None, None))
     known = {
-        "code": None, "user_name": "", "caller": None, "n_issuers": n_issuers, "logout_url": None
-    }  # fmt: skip
+        "code": None,
+        "user_name": "",
+        "caller": None,
+        "n_issuers": n_issuers,
+        "logout_url": None,
+    }
     return Response(render("login.html", **known | values), headers=headers)

@@ -41,18 +41,23 @@ async def start_login(request: AnyRequest) -> Response[bytes]:
 
 
 @get(
-    CALLBACK, OPEN,
+    CALLBACK,
+    OPEN,
     status_code=303,
     opt={
         "others": True,
         "once": True,  # the code of the issuer is spent
         "redirects": (HTML,),
         "query": (
-            "issuer.code", "issuer.state", "issuer.iss", "issuer.error", "issuer.error_description"
+            "issuer.code",
+            "issuer.state",
+            "issuer.iss",
+            "issuer.error",
+            "issuer.error_description",
         ),
         "refuses": (401,),
     },
-)  # fmt: skip
+)
 async def finish_login(request: AnyRequest) -> Response[bytes]:
     """Open a session for a browser that comes back from the issuer; the answer sets a cookie."""
     query = Query(

@@ -60,9 +60,13 @@ async def choose_by_query(
 
 
 @call(
-    "POST /v1/batch-actions", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
-    public=False, marks=KEYED,
-)  # fmt: skip
+    "POST /v1/batch-actions",
+    Right.WRITE,
+    accepted=Operation,
+    permission=Permission.EXECUTE,
+    public=False,
+    marks=KEYED,
+)
 async def begin_batch_action(
     services: Services, caller: Caller, document: BatchActionDocument, origin: Origin
 ) -> Answer:
@@ -93,9 +97,7 @@ def _parse_action(word: str) -> BatchAction:
     return BatchAction(word)
 
 
-@call(
-    "GET /v1/batch-actions", Right.READ, BatchActionCount, permission=Permission.EXECUTE
-)  # fmt: skip
+@call("GET /v1/batch-actions", Right.READ, BatchActionCount, permission=Permission.EXECUTE)
 async def count_batch_action(
     services: Services,
     caller: Caller,
@@ -108,9 +110,12 @@ async def count_batch_action(
     """
     chosen = await choose_by_query(services, caller, action, q)
     return {
-        "action": action, "n_batches": len(chosen.rows), "n_jobs": chosen.n_jobs,
-        "n_idle": chosen.n_idle, "has_more": chosen.has_more,
-    }  # fmt: skip
+        "action": action,
+        "n_batches": len(chosen.rows),
+        "n_jobs": chosen.n_jobs,
+        "n_idle": chosen.n_idle,
+        "has_more": chosen.has_more,
+    }
 
 
 async def begin_on_batches(
@@ -154,9 +159,7 @@ def _choice_of(rows: Sequence[Row], action: BatchAction) -> Choice:
     return Choice(concerned, sum(counts), n_idle=len(rows) - len(concerned))
 
 
-@call(
-    "GET /v1/operations", Right.READ, page=Operation, cursor=Cursor("o", "id"), public=False
-)  # fmt: skip
+@call("GET /v1/operations", Right.READ, page=Operation, cursor=Cursor("o", "id"), public=False)
 async def list_operations(
     services: Services,
     caller: Caller,

@@ -18,7 +18,7 @@ _CALLBACKS: Final = "/v1/batches/{b}/callbacks"
 
 @call(
     f"GET {_CALLBACKS}", Right.READ, page=Delivery, cursor=Cursor("c", "delivery_id"), public=False
-)  # fmt: skip
+)
 async def list_callbacks(
     services: Services, caller: Caller, batch_id: BatchId, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -29,9 +29,12 @@ async def list_callbacks(
 
 
 @call(
-    f"POST {_CALLBACKS}/{{d}}/redeliver", Right.WRITE, Delivery, permission=Permission.EXECUTE,
+    f"POST {_CALLBACKS}/{{d}}/redeliver",
+    Right.WRITE,
+    Delivery,
+    permission=Permission.EXECUTE,
     client="",
-)  # fmt: skip
+)
 async def redeliver_callback(
     services: Services, caller: Caller, batch_id: BatchId, delivery: DeliveryId
 ) -> Row:
@@ -42,9 +45,12 @@ async def redeliver_callback(
 
 
 @call(
-    "GET /v1/callbacks/secret", Right.MANAGE, CallbackSecret, client="",
+    "GET /v1/callbacks/secret",
+    Right.MANAGE,
+    CallbackSecret,
+    client="",
     marks={"refuses": (409,), "visit": False},
-)  # fmt: skip
+)
 async def callback_secret(services: Services, caller: Caller) -> Answer:
     """Return the secret that signs the callbacks of the caller's tenant."""
     return {"secret": get_secret(services, caller)}

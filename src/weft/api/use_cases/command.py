@@ -30,9 +30,12 @@ async def signal_job(
         caller, batch_id, job_id, signal=int(number), word=word_of(number)
     )
     return {
-        "batch_id": batch_id, "job_id": job_id, "attempt": attempt, "signal": word_of(number),
+        "batch_id": batch_id,
+        "job_id": job_id,
+        "attempt": attempt,
+        "signal": word_of(number),
         "result": "sent",
-    }  # fmt: skip
+    }
 
 
 @act("POST /v1/batches/{b}/jobs/{j}/message", JobMessaged, **KEYED)
@@ -53,9 +56,12 @@ async def message_job(
         )
     attempt = await services.store.message_job(caller, batch_id, job_id, text=text)
     return {
-        "batch_id": batch_id, "job_id": job_id, "attempt": attempt, "size_bytes": size,
+        "batch_id": batch_id,
+        "job_id": job_id,
+        "attempt": attempt,
+        "size_bytes": size,
         "result": "sent",
-    }  # fmt: skip
+    }
 
 
 @act("POST /v1/batches/{b}/jobs/{j}/extend", JobExtended, **KEYED)
@@ -77,6 +83,8 @@ async def extend_job(
         caller, batch_id, job_id, by_ms=max(1, round(document.by_s * 1000))
     )
     return {
-        "batch_id": batch_id, "job_id": job_id,
-        "timeout_s": timeout_s + extended_ms / 1000, "extended_s": extended_ms / 1000,
-    }  # fmt: skip
+        "batch_id": batch_id,
+        "job_id": job_id,
+        "timeout_s": timeout_s + extended_ms / 1000,
+        "extended_s": extended_ms / 1000,
+    }

@@ -43,9 +43,13 @@ async def edit_batch(
 
 
 @call(
-    "PATCH /v1/batches/{b}/groups/{g}", Right.WRITE, Group, accepted=Operation, public=False,
+    "PATCH /v1/batches/{b}/groups/{g}",
+    Right.WRITE,
+    Group,
+    accepted=Operation,
+    public=False,
     spread=False,
-)  # fmt: skip
+)
 async def edit_group(
     services: Services,
     caller: Caller,

@@ -52,9 +52,11 @@ def _parse_reason(word: str) -> Reason:
 
 
 @call(
-    "GET /v1/dead-letters", Right.READ, page=DeadLetter,
+    "GET /v1/dead-letters",
+    Right.READ,
+    page=DeadLetter,
     cursor=Cursor("f", PLACE, parse=parse_place),
-)  # fmt: skip
+)
 async def list_dead_letters(
     services: Services,
     caller: Caller,
@@ -71,16 +73,24 @@ async def list_dead_letters(
     acknowledged, instead of the others.
     """
     rows = await services.store.list_dead_letters(
-        caller, limit=limit, batch_id=batch_id, reason=reason, acknowledged=acknowledged,
-        cause_id=None if cause is None else int(cause, 16), after=after,
-    )  # fmt: skip
+        caller,
+        limit=limit,
+        batch_id=batch_id,
+        reason=reason,
+        acknowledged=acknowledged,
+        cause_id=None if cause is None else int(cause, 16),
+        after=after,
+    )
     return [{name: row[name] for name in row if name != "cause_id"} for row in rows]
 
 
 @call(
-    "POST /v1/batches/{b}/failures/acknowledge", Right.WRITE, Acknowledged,
-    permission=Permission.EXECUTE, client="",
-)  # fmt: skip
+    "POST /v1/batches/{b}/failures/acknowledge",
+    Right.WRITE,
+    Acknowledged,
+    permission=Permission.EXECUTE,
+    client="",
+)
 async def acknowledge(
     services: Services, caller: Caller, batch_id: BatchId, document: AcknowledgeDocument
 ) -> Answer:

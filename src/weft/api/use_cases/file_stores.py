@@ -97,9 +97,12 @@ async def try_store(services: Services, caller: Caller, name: StoreName) -> Answ
     steps = await services.objects.attempt(store)
     works = all(step.problem is None for step in steps)
     return {
-        "name": name, "url": store.url, "access": store.access, "works": works,
+        "name": name,
+        "url": store.url,
+        "access": store.access,
+        "works": works,
         "steps": [step._asdict() for step in steps],
-    }  # fmt: skip
+    }
 
 
 @call("DELETE /v1/stores/{store}", Right.OPERATE, FileStoreRemoved, silent=True)

@@ -173,9 +173,13 @@ async def read_note(
 
 
 @call(
-    "GET /v1/batches/{b}/jobs/{j}/files", Right.READ, page=JobFile,
-    cursor=Cursor("f", "path", parse=str), public=False, marks={"refuses": (409,)},
-)  # fmt: skip
+    "GET /v1/batches/{b}/jobs/{j}/files",
+    Right.READ,
+    page=JobFile,
+    cursor=Cursor("f", "path", parse=str),
+    public=False,
+    marks={"refuses": (409,)},
+)
 async def list_files(
     services: Services,
     caller: Caller,
@@ -206,12 +210,16 @@ async def list_files(
     seen = [one for one in await files_now(services, of) if after is None or one.path > after]
     return [
         {
-            "path": one.path, "attempt": of.key.attempt, "bytes": one.n_bytes, "sha256": None,
-            "address": None, "kept_at": None,
+            "path": one.path,
+            "attempt": of.key.attempt,
+            "bytes": one.n_bytes,
+            "sha256": None,
+            "address": None,
+            "kept_at": None,
             "changed_at": datetime.fromtimestamp(one.changed_s, UTC),
         }
         for one in seen[:limit]
-    ]  # fmt: skip
+    ]
 
 
 def live_attempt(

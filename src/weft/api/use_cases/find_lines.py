@@ -47,9 +47,14 @@ class FoundLines(NamedTuple):
 
 
 async def find_lines(
-    services: Services, caller: Caller, batch_id: int, jobs: read.JobList, text: str,
-    stream: str, begin: Position,
-) -> FoundLines:  # fmt: skip
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    jobs: read.JobList,
+    text: str,
+    stream: str,
+    begin: Position,
+) -> FoundLines:
     """Return lines of jobs that have a text, by job and stream. Reads at most `find_bytes_max`
     bytes, and then `LINE_BYTES_MAX`. Raise `BatchNotFound`, `GroupNotFound`, what queries raise.
     """
@@ -132,16 +137,25 @@ class _Search:
         return None
 
     def _add(
-        self, log: AttemptLog, stream: int | None, number: int | None, line: str | None, *,
+        self,
+        log: AttemptLog,
+        stream: int | None,
+        number: int | None,
+        line: str | None,
+        *,
         problem: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         name = next((name for name, kind in STREAMS.items() if kind == stream), None)
         self.items.append(
             {
-                "job_id": log.job_id, "attempt": log.attempt, "stream": name, "number": number,
-                "line": line, "problem": problem,
+                "job_id": log.job_id,
+                "attempt": log.attempt,
+                "stream": name,
+                "number": number,
+                "line": line,
+                "problem": problem,
             }
-        )  # fmt: skip
+        )
 
 
 class LineSearch:

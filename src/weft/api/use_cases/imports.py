@@ -76,9 +76,14 @@ async def _import(
 ) -> bool:
     origin = Origin(
         digest=hashlib.sha256(msgspec.json.encode(job, order="deterministic")).digest(),
-        trace_id=trace_id, key=f"import/{door}/{job.id}", door=door, foreign_id=job.id,
-        foreign_document=job.document, foreign_kind=job.kind,
-        created_at=job.created_at, ended_at=job.ended_at,
-    )  # fmt: skip
+        trace_id=trace_id,
+        key=f"import/{door}/{job.id}",
+        door=door,
+        foreign_id=job.id,
+        foreign_document=job.document,
+        foreign_kind=job.kind,
+        created_at=job.created_at,
+        ended_at=job.ended_at,
+    )
     _, is_new = await create_batch(services, owner, BatchDocument(name=job.name), origin)
     return is_new

@@ -147,9 +147,12 @@ def _no_attempt(
 
 
 @call(
-    "GET /v1/batches/{b}/jobs/{j}/attempts/{a}/usage", Right.READ, AttemptUsage,
-    client="attempt_usage", public=False,
-)  # fmt: skip
+    "GET /v1/batches/{b}/jobs/{j}/attempts/{a}/usage",
+    Right.READ,
+    AttemptUsage,
+    client="attempt_usage",
+    public=False,
+)
 async def get_attempt_usage(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, attempt: AttemptNumber
 ) -> Answer:

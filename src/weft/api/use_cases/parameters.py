@@ -50,9 +50,12 @@ async def get_parameter(services: Services, caller: Caller, name: ParameterName)
 
 
 @call(
-    "GET /v1/parameters/{parameter}/history", Right.READ, page=LineParameter,
-    cursor=Cursor("version", "version", INT_MAX), public=False,
-)  # fmt: skip
+    "GET /v1/parameters/{parameter}/history",
+    Right.READ,
+    page=LineParameter,
+    cursor=Cursor("version", "version", INT_MAX),
+    public=False,
+)
 async def list_versions(
     services: Services, caller: Caller, name: ParameterName, *, before: int | None, limit: int
 ) -> Sequence[Row]:

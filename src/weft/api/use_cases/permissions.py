@@ -17,9 +17,12 @@ _JOB = "/v1/batches/{b}/jobs/{j}/permissions"
 
 
 @call(
-    f"GET {_BATCH}", Right.READ, page=SharedWith, cursor=Cursor("p", "user_id", INT_MAX),
+    f"GET {_BATCH}",
+    Right.READ,
+    page=SharedWith,
+    cursor=Cursor("p", "user_id", INT_MAX),
     public=False,
-)  # fmt: skip
+)
 async def list_permissions(
     services: Services, caller: Caller, batch_id: BatchId, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -29,9 +32,7 @@ async def list_permissions(
     return await services.store.list_permissions(caller, batch_id, after=after, limit=limit)
 
 
-@call(
-    f"PUT {_BATCH}/{{user}}", Right.WRITE, SharedWith, permission=Permission.ALL, public=False
-)  # fmt: skip
+@call(f"PUT {_BATCH}/{{user}}", Right.WRITE, SharedWith, permission=Permission.ALL, public=False)
 async def share_batch(
     services: Services,
     caller: Caller,
@@ -46,7 +47,7 @@ async def share_batch(
 
 @call(
     f"DELETE {_BATCH}/{{user}}", Right.WRITE, SharedWith, permission=Permission.ALL, public=False
-)  # fmt: skip
+)
 async def unshare_batch(
     services: Services, caller: Caller, batch_id: BatchId, user: UserName
 ) -> Row:
@@ -57,9 +58,12 @@ async def unshare_batch(
 
 
 @call(
-    f"GET {_JOB}", Right.READ, page=SharedJobWith, cursor=Cursor("p", "user_id", INT_MAX),
+    f"GET {_JOB}",
+    Right.READ,
+    page=SharedJobWith,
+    cursor=Cursor("p", "user_id", INT_MAX),
     public=False,
-)  # fmt: skip
+)
 async def list_job_permissions(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -70,13 +74,15 @@ async def list_job_permissions(
     return await store.list_job_permissions(caller, batch_id, job_id, after=after, limit=limit)
 
 
-@call(
-    f"PUT {_JOB}/{{user}}", Right.WRITE, SharedJobWith, permission=Permission.ALL, public=False
-)  # fmt: skip
+@call(f"PUT {_JOB}/{{user}}", Right.WRITE, SharedJobWith, permission=Permission.ALL, public=False)
 async def share_job(
-    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, user: UserName,
+    services: Services,
+    caller: Caller,
+    batch_id: BatchId,
+    job_id: JobId,
+    user: UserName,
     document: PermissionDocument,
-) -> Row:  # fmt: skip
+) -> Row:
     """Share one job with a user of the tenant, or let them do more or less than before. They see
     nothing of its batch and the other jobs. Raise `UserNotFound`.
     """
@@ -86,7 +92,7 @@ async def share_job(
 
 @call(
     f"DELETE {_JOB}/{{user}}", Right.WRITE, SharedJobWith, permission=Permission.ALL, public=False
-)  # fmt: skip
+)
 async def unshare_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, user: UserName
 ) -> Row:
@@ -95,9 +101,11 @@ async def unshare_job(
 
 
 @call(
-    "GET /v1/shared-jobs", Right.READ, page=SharedJob,
+    "GET /v1/shared-jobs",
+    Right.READ,
+    page=SharedJob,
     cursor=Cursor("z", "b{batch_id}.j{job_id}", parse=parse_job_ref),
-)  # fmt: skip
+)
 async def list_shared_jobs(
     services: Services, caller: Caller, *, before: tuple[int, int] | None, limit: int
 ) -> Sequence[Row]:

@@ -121,9 +121,11 @@ async def _jobs_to_draw(
     while len(rows) < most:
         limit = min(NODES_MAX, most - len(rows))
         page = await read.list_jobs(
-            services, caller, group["batch_id"],
+            services,
+            caller,
+            group["batch_id"],
             read.JobList(limit=limit, after=after, group=number),
-        )  # fmt: skip
+        )
         rows += page
         if len(page) < limit or (not wanted.after and len(rows) >= group["n_jobs"]):
             return rows, True

@@ -43,9 +43,7 @@ async def create_project(
     return await _changed(services, caller, document.name, "created")
 
 
-@call(
-    "PATCH /v1/billing-projects/{p}", Right.MANAGE, ProjectCost, public=False, spread=False
-)  # fmt: skip
+@call("PATCH /v1/billing-projects/{p}", Right.MANAGE, ProjectCost, public=False, spread=False)
 async def change_project(
     services: Services, caller: Caller, name: ProjectName, changes: ProjectEdit
 ) -> Answer:

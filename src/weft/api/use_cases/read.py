@@ -101,9 +101,12 @@ async def explain_batches(services: Services, caller: Caller, wanted: BatchList)
 
 
 @call(
-    "GET /v1/batches/{b}/groups", Right.READ, page=Group, cursor=Cursor("g", "group_id", INT_MAX),
+    "GET /v1/batches/{b}/groups",
+    Right.READ,
+    page=Group,
+    cursor=Cursor("g", "group_id", INT_MAX),
     public=False,
-)  # fmt: skip
+)
 async def list_groups(
     services: Services, caller: Caller, batch_id: BatchId, *, after: int | None, limit: int
 ) -> Sequence[Row]:
@@ -165,9 +168,12 @@ async def job_history(
 
 
 @call(
-    f"GET {_JOB}/children", Right.READ, page=Job, cursor=Cursor("d", "job_id", INT_MAX),
+    f"GET {_JOB}/children",
+    Right.READ,
+    page=Job,
+    cursor=Cursor("d", "job_id", INT_MAX),
     public=False,
-)  # fmt: skip
+)
 async def list_children(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -177,9 +183,12 @@ async def list_children(
 
 
 @call(
-    f"GET {_JOB}/parents", Right.READ, page=Job, cursor=Cursor("u", "job_id", INT_MAX),
+    f"GET {_JOB}/parents",
+    Right.READ,
+    page=Job,
+    cursor=Cursor("u", "job_id", INT_MAX),
     public=False,
-)  # fmt: skip
+)
 async def list_parents(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -190,7 +199,7 @@ async def list_parents(
 
 @call(
     "GET /v1/batches/{b}/history", Right.READ, page=Change, cursor=Cursor("c", "id"), public=False
-)  # fmt: skip
+)
 async def batch_history(
     services: Services, caller: Caller, batch_id: BatchId, *, before: int | None, limit: int
 ) -> Sequence[Row]:
@@ -199,9 +208,12 @@ async def batch_history(
 
 
 @call(
-    "GET /v1/batches/{b}/groups/{g}/history", Right.READ, page=Change, cursor=Cursor("c", "id"),
+    "GET /v1/batches/{b}/groups/{g}/history",
+    Right.READ,
+    page=Change,
+    cursor=Cursor("c", "id"),
     public=False,
-)  # fmt: skip
+)
 async def group_history(
     services: Services,
     caller: Caller,

@@ -24,9 +24,13 @@ from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
 
 
 @call(
-    "POST /v1/batches/{b}/retry", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
-    public=False, marks=KEYED,
-)  # fmt: skip
+    "POST /v1/batches/{b}/retry",
+    Right.WRITE,
+    accepted=Operation,
+    permission=Permission.EXECUTE,
+    public=False,
+    marks=KEYED,
+)
 async def retry_batch(
     services: Services,
     caller: Caller,
@@ -95,9 +99,13 @@ _A_JOB: Final = ("true",)
 
 # Its jobs get the secrets and the queues of whoever owns it, and values that others see masked.
 @call(
-    "POST /v1/batches/{b}/resubmit", Right.WRITE, accepted=Operation,
-    permission=Permission.READ, public=False, spread=False,
-)  # fmt: skip
+    "POST /v1/batches/{b}/resubmit",
+    Right.WRITE,
+    accepted=Operation,
+    permission=Permission.READ,
+    public=False,
+    spread=False,
+)
 async def resubmit_batch(
     services: Services,
     caller: Caller,

@@ -131,8 +131,9 @@ def _shown(text: str, masks: tuple[str, ...]) -> Answer:
     """Return a batch document with secret variables masked."""
     document: Answer = msgspec.json.decode(text)
     for one, field in [
-        (document, "inherit_env"), *((job, "env") for job in document.get("jobs", ())),
-    ]:  # fmt: skip
+        (document, "inherit_env"),
+        *((job, "env") for job in document.get("jobs", ())),
+    ]:
         if one.get(field):
             one[field] = masked(one[field], masks)
     return document
@@ -172,9 +173,12 @@ async def delete_schedule(services: Services, caller: Caller, schedule_id: Sched
 
 
 @call(
-    "POST /v1/schedules/{s}/run-now", Right.WRITE, ScheduleStarted, client="run_schedule",
+    "POST /v1/schedules/{s}/run-now",
+    Right.WRITE,
+    ScheduleStarted,
+    client="run_schedule",
     public=False,
-)  # fmt: skip
+)
 async def run_now(
     services: Services,
     caller: Caller,

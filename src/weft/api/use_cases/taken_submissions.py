@@ -110,9 +110,11 @@ class TakenSubmissions:
         metrics.SUBMISSIONS_TAKEN.labels(self._name, "submitted" if is_new else "known").inc()
         if is_new:
             log.info(
-                "submissions.submitted", transport=self._name, trace_id=answer["trace_id"],
+                "submissions.submitted",
+                transport=self._name,
+                trace_id=answer["trace_id"],
                 batch=format_batch_id(int(answer["batch_id"])),
-            )  # fmt: skip
+            )
 
     def _read(self, body: bytes) -> tuple[str, bytes]:
         size_max = self._services.settings.bunch_bytes_max
@@ -130,8 +132,11 @@ class TakenSubmissions:
 
     async def _refuse(self, delivery: Delivery, error: WeftError, trace_id: str) -> None:
         log.warning(
-            "submissions.refused", transport=self._name, code=error.code, error=error.message,
+            "submissions.refused",
+            transport=self._name,
+            code=error.code,
+            error=error.message,
             trace_id=trace_id,
-        )  # fmt: skip
+        )
         metrics.SUBMISSIONS_TAKEN.labels(self._name, "refused").inc()
         await delivery.refuse(msgspec.json.encode(problem_document(error, trace_id)).decode())

@@ -30,9 +30,7 @@ async def list_transports(services: Services, caller: Caller) -> Sequence[Row]:
     return [{**row, "kind": kinds[row["transport"]]} for row in rows]
 
 
-@call(
-    "GET /v1/dead-messages", Right.OPERATE, page=DeadMessage, cursor=Cursor("dm", "dead_id")
-)  # fmt: skip
+@call("GET /v1/dead-messages", Right.OPERATE, page=DeadMessage, cursor=Cursor("dm", "dead_id"))
 async def list_dead_messages(
     services: Services, caller: Caller, *, acknowledged: bool, before: int | None, limit: int
 ) -> Sequence[Row]:

@@ -22,9 +22,14 @@ _of_batch(f"POST {_UPDATES}", Right.WRITE, UpdateCreated)(submit.create_update)
 _of_update(f"GET {_UPDATE}", Right.READ, Update)(submit.get_update)
 _of_update(f"POST {_UPDATE}/jobs", Right.WRITE, JobsAdded, marks=_PART)(submit.add_jobs)
 _of_update(
-    f"POST {_UPDATE}/groups", Right.WRITE, GroupsAdded, marks=_PART,
-    client="add_groups", public=False, placed=2,
-)(submit.add_groups)  # fmt: skip
+    f"POST {_UPDATE}/groups",
+    Right.WRITE,
+    GroupsAdded,
+    marks=_PART,
+    client="add_groups",
+    public=False,
+    placed=2,
+)(submit.add_groups)
 _of_update(f"POST {_UPDATE}/commit", Right.WRITE, Update, client="commit_update", public=False)(
     submit.commit_update
 )

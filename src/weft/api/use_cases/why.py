@@ -69,9 +69,12 @@ async def why_group(
     facts = msgspec.structs.replace(facts, ready=ready)
     causes = causes_of_group(facts, SENTENCES, datetime.now(UTC))
     return {
-        "batch_id": batch_id, "name": facts.name, **facts.came, "state": facts.state,
+        "batch_id": batch_id,
+        "name": facts.name,
+        **facts.came,
+        "state": facts.state,
         "causes": _shown(causes),
-    }  # fmt: skip
+    }
 
 
 async def add_why(

@@ -296,9 +296,11 @@ class Provider:
             raise self._away("it says that it is another issuer")
         scheme = urlsplit(self.issuer).scheme
         for one in (
-            found.authorization_endpoint, found.token_endpoint,
-            found.device_authorization_endpoint, found.end_session_endpoint,
-        ):  # fmt: skip
+            found.authorization_endpoint,
+            found.token_endpoint,
+            found.device_authorization_endpoint,
+            found.end_session_endpoint,
+        ):
             if one is not None and not (is_safe_url(one) and urlsplit(one).scheme == scheme):
                 raise self._away("one of its endpoints is no address like its own")
         return found

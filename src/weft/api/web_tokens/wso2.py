@@ -40,9 +40,13 @@ def mistake_of(document: IssuerDocument) -> str | None:
 def completed(document: IssuerDocument) -> IssuerDocument:
     """Return an entry with what its form decides."""
     return msgspec.structs.replace(
-        document, algorithms=("RS256",), user_claim=f"{_CLAIMS}enduser", role_claim=_ROLE,
-        roles=_ROLES, header=canonical(document.header),
-    )  # fmt: skip
+        document,
+        algorithms=("RS256",),
+        user_claim=f"{_CLAIMS}enduser",
+        role_claim=_ROLE,
+        roles=_ROLES,
+        header=canonical(document.header),
+    )
 
 
 def canonical(header: str | None) -> str:

@@ -290,10 +290,15 @@ def _correction(version: int, found: Any, *, dry_run: bool) -> Document:  # noqa
         },
         "n_attempts": found.n_attempts,
         "costs": [
-            {"tenant": cost.tenant, "project": cost.project, "before": float(cost.before),
-             "after": float(cost.after)} for cost in found.costs
+            {
+                "tenant": cost.tenant,
+                "project": cost.project,
+                "before": float(cost.before),
+                "after": float(cost.after),
+            }
+            for cost in found.costs
         ],
-    }  # fmt: skip
+    }
 
 
 def _outcome(version: int, *, is_change: bool, dry_run: bool) -> str:

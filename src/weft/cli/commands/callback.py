@@ -12,8 +12,9 @@ COLUMNS: Columns = {
     "Of": lambda row: (
         f"g{row['group_id']}" if row["group_id"] else "job" if row["event"] else "batch"
     ),
-    "What": lambda row: row["completion"] or row["event"], **DELIVERY,
-}  # fmt: skip
+    "What": lambda row: row["completion"] or row["event"],
+    **DELIVERY,
+}
 
 app = App(name="callback", help="List callbacks, and send them again.")
 
@@ -30,9 +31,11 @@ def ls(batch: str, /, *, shared: Shared = SHARED) -> None:
     batch_id = parse_batch_id(batch)
     callbacks = shared.ask_all(lambda client: client.list_callbacks(batch_id))
     shared.table(
-        callbacks, COLUMNS, right=("Delivery", "What", "Attempts"),
+        callbacks,
+        COLUMNS,
+        right=("Delivery", "What", "Attempts"),
         empty="no callbacks yet: nothing with a callback has completed",
-    )  # fmt: skip
+    )
 
 
 @app.command

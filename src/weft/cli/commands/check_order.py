@@ -34,10 +34,14 @@ async def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
     n_parents = sum(map(len, parents.values()))
     early = list(early_starts(started, ended, parents))
     if shared.json:
-        print_json({
-            "n_jobs": len(parents), "n_started": len(started), "n_parents": n_parents,
-            "early": [_document(start) for start in early],
-        })  # fmt: skip
+        print_json(
+            {
+                "n_jobs": len(parents),
+                "n_started": len(started),
+                "n_parents": n_parents,
+                "early": [_document(start) for start in early],
+            }
+        )
     elif early:
         _print(batch_id, early)
     else:
@@ -92,13 +96,16 @@ def _document(early: EarlyStart) -> dict[str, Any]:
 
 
 def _print(batch_id: int, early: Sequence[EarlyStart]) -> None:
-    print_columns({
-        "Job": lambda row: format_job_ref(batch_id, row.job_id),
-        "Began": lambda row: row.started_at.isoformat(sep=" "),
-        "Parent": lambda row: format_job_ref(batch_id, row.parent_id),
-        "Ended": lambda row: (
-            row.parent_ended_at.isoformat(sep=" ") if row.parent_ended_at else "not ended"
-        ),
-    }, islice(early, SHOWN))  # fmt: skip
+    print_columns(
+        {
+            "Job": lambda row: format_job_ref(batch_id, row.job_id),
+            "Began": lambda row: row.started_at.isoformat(sep=" "),
+            "Parent": lambda row: format_job_ref(batch_id, row.parent_id),
+            "Ended": lambda row: (
+                row.parent_ended_at.isoformat(sep=" ") if row.parent_ended_at else "not ended"
+            ),
+        },
+        islice(early, SHOWN),
+    )
     if len(early) > SHOWN:
         print(f"… and {len(early) - SHOWN:,} more; --json prints them all")

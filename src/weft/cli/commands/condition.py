@@ -42,23 +42,29 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> None:
     found = _ask(shared, condition, Api.get_condition)
     if shared.as_json(found):
         return
-    print_facts({
-        "condition": format_condition_id(found["condition_id"]),
-        "kind": found["condition"],
-        "test": test_of(found),
-        "since": moment(found["since"]),
-        "jobs": f"{found['n_jobs']:,}",
-        "last test": last_test(found, width=200),
-        "next test": moment(found["next_test_at"]),
-        "then go on": counted(found["n_next"], "job"),
-        "given up by": found["failed_by"],
-    })  # fmt: skip
+    print_facts(
+        {
+            "condition": format_condition_id(found["condition_id"]),
+            "kind": found["condition"],
+            "test": test_of(found),
+            "since": moment(found["since"]),
+            "jobs": f"{found['n_jobs']:,}",
+            "last test": last_test(found, width=200),
+            "next test": moment(found["next_test_at"]),
+            "then go on": counted(found["n_next"], "job"),
+            "given up by": found["failed_by"],
+        }
+    )
     if found["jobs"]:
         print()
-        print_columns({
-            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
-            "Waits since": at("blocked_at"), "Next try": at("next_at"),
-        }, found["jobs"])  # fmt: skip
+        print_columns(
+            {
+                "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+                "Waits since": at("blocked_at"),
+                "Next try": at("next_at"),
+            },
+            found["jobs"],
+        )
 
 
 @app.command(name="test")

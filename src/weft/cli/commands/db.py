@@ -73,9 +73,15 @@ def list_logins(*, shared: Local = LOCAL) -> None:
     from weft.run.admin import ask_owner  # noqa: PLC0415 (heavy: the server's side)
 
     found = ask_owner(settings_of(shared), lambda admin: admin.list_view_logins())
-    shared.table(found, {
-        "Login": "login", "Tenant": "tenant", "Since": at("created_at"),
-    }, empty="no dashboard has a login; `weft db views add NAME` makes one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Login": "login",
+            "Tenant": "tenant",
+            "Since": at("created_at"),
+        },
+        empty="no dashboard has a login; `weft db views add NAME` makes one",
+    )
 
 
 @views_app.command
@@ -155,14 +161,19 @@ def status(*, database: Database = None, shared: Local = LOCAL) -> None:
         database: DSN of the owner of an external PostgreSQL (default: this home's).
     """
     found = _ask(database, shared, lambda admin: admin.status())
-    shared.facts(asdict(found), {
-        "Schema": found.version, "Program": found.program_version,
-        "To apply": ", ".join(map(str, found.pending)) or "nothing",
-        "To contract": ", ".join(found.to_contract) or "nothing",
-        "Older programs": "; ".join(map(str, found.older_programs)) or "none connected",
-        "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
-        "PostgreSQL": found.server_version, "Problem": found.problem or "none",
-    })  # fmt: skip
+    shared.facts(
+        asdict(found),
+        {
+            "Schema": found.version,
+            "Program": found.program_version,
+            "To apply": ", ".join(map(str, found.pending)) or "nothing",
+            "To contract": ", ".join(found.to_contract) or "nothing",
+            "Older programs": "; ".join(map(str, found.older_programs)) or "none connected",
+            "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
+            "PostgreSQL": found.server_version,
+            "Problem": found.problem or "none",
+        },
+    )
 
 
 def _tell(answer: object, lines: Sequence[str], nothing: str, shared: Local) -> None:
@@ -175,12 +186,18 @@ def _text_of(step: Document) -> str:
     for lock in step["locks"]:
         rows = "" if lock["n_rows"] is None else f", {counted(lock['n_rows'], 'row')}"
         locks.append(f"{lock['lock']} on {lock['table']}: {size(lock['n_bytes'])}{rows}")
-    safe = {True: "safe while roles run", False: "stop the roles before: they would wait",
-            None: "read its text: some statements may lock anything"}[step["safe"]]  # fmt: skip
-    return "\n".join([
-        f"{step['name']} (`weft db {step['command']}`): {kinds}", *locks,
-        f"{_about(step['seconds'])}; {safe}",
-    ])  # fmt: skip
+    safe = {
+        True: "safe while roles run",
+        False: "stop the roles before: they would wait",
+        None: "read its text: some statements may lock anything",
+    }[step["safe"]]
+    return "\n".join(
+        [
+            f"{step['name']} (`weft db {step['command']}`): {kinds}",
+            *locks,
+            f"{_about(step['seconds'])}; {safe}",
+        ]
+    )
 
 
 def _about(seconds: float) -> str:

@@ -54,9 +54,10 @@ def _write(file: Path, settings: Settings, findings: list[Finding]) -> None:
         write_report(file, settings, findings)
     except OSError as error:
         raise WrongOption(
-            f"--report: cannot write {file}", detail=f"{error.strerror}.",
+            f"--report: cannot write {file}",
+            detail=f"{error.strerror}.",
             hint="Name a new file in a directory that there is.",
-        ) from error  # fmt: skip
+        ) from error
     note(f"{file} is written: read it before you pass it on")
 
 
@@ -92,10 +93,13 @@ def audit(*, shared: Local = LOCAL) -> int:
             ]
         )
         return 1 if broken else 0
-    print_columns({
-        "Check": lambda row: row.check,
-        "Result": lambda row: f"{len(row.rows)} wrong" if row.rows else "ok",
-    }, findings)  # fmt: skip
+    print_columns(
+        {
+            "Check": lambda row: row.check,
+            "Result": lambda row: f"{len(row.rows)} wrong" if row.rows else "ok",
+        },
+        findings,
+    )
     found = "no differences" if not broken else f"differences in {len(broken)}"
     note(f"{counted(len(findings), 'check')}, {found}")
     for one in broken:

@@ -46,11 +46,17 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
                 yield one if which.job_id is not None else {"job": format_job_ref(*job), **one}
 
     of_job = {} if which.job_id is not None else {"Job": "job"}
-    return shared.table(shared.ask_all(all_files), {
-        **of_job, "Path": lambda row: one_line(row["path"]),
-        "Size": lambda row: size(row["bytes"]),
-        "SHA-256": lambda row: (row["sha256"] or "")[:12],
-    }, right=("Size",), empty=_no_files(target))  # fmt: skip
+    return shared.table(
+        shared.ask_all(all_files),
+        {
+            **of_job,
+            "Path": lambda row: one_line(row["path"]),
+            "Size": lambda row: size(row["bytes"]),
+            "SHA-256": lambda row: (row["sha256"] or "")[:12],
+        },
+        right=("Size",),
+        empty=_no_files(target),
+    )
 
 
 async def _jobs_of(client: Api, which: Target) -> AsyncGenerator[tuple[int, int], None]:

@@ -74,9 +74,13 @@ def block(
             hint="Exit with 75: the job is tried again by the clock.",
         ) from error
     if shared.json:
-        print_json({
-            "condition": ask.condition, "tester": ask.tester, "parameters": ask.parameters,
-        })  # fmt: skip
+        print_json(
+            {
+                "condition": ask.condition,
+                "tester": ask.tester,
+                "parameters": ask.parameters,
+            }
+        )
     return BLOCKS_EXIT_CODE
 
 

@@ -134,10 +134,13 @@ async def groups(target: str, /, *, shared: Shared = SHARED) -> int:
     rows = TableRows(GROUP_HEADER, right=GROUP_NUMBERS, least=GROUP_WIDTHS)
     async with shared.client() as client:
         return await print_pages(
-            client.list_groups(batch_id), rows, _group_row, as_json=shared.json,
+            client.list_groups(batch_id),
+            rows,
+            _group_row,
+            as_json=shared.json,
             nothing="the batch has no groups",
             keep=lambda group: group["group_id"],  # 0 is the batch itself
-        )  # fmt: skip
+        )
 
 
 def _group_row(group: Document) -> tuple[object, ...]:

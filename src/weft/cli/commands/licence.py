@@ -18,11 +18,18 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft licence ls
     """
     found = shared.ask(lambda client: client.list_licences())
-    shared.table(found, {
-        "Licence": "licence", "Used": lambda row: f"{row['n_used']}/{row['n']}",
-        "Set": at("set_at"), "By": text("set_by", 64),
-    }, right=("Used",), spare=("By", "Set"),
-        empty="there is no licence; `weft licence set NAME N` sets one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Licence": "licence",
+            "Used": lambda row: f"{row['n_used']}/{row['n']}",
+            "Set": at("set_at"),
+            "By": text("set_by", 64),
+        },
+        right=("Used",),
+        spare=("By", "Set"),
+        empty="there is no licence; `weft licence set NAME N` sets one",
+    )
 
 
 @app.command(name="set")

@@ -48,12 +48,21 @@ def list_all(
     """
     batch_id = None if batch is None else parse_batch(batch)
     found = shared.ask_all(lambda client: client.list_limits(batch_id))
-    shared.table(found, {
-        "Limit of": _whose, "Used": _used, "At most": lambda row: _most(row, "amount_max"),
-        "Soft": lambda row: _most(row, "amount_soft_max"), "State": "limit_state",
-        "Reached in": _left, "Ends": at("until"),
-    }, spare=("Ends",), right=("Used", "At most", "Soft"),
-        empty="no limits that you see; `weft limit set` sets one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Limit of": _whose,
+            "Used": _used,
+            "At most": lambda row: _most(row, "amount_max"),
+            "Soft": lambda row: _most(row, "amount_soft_max"),
+            "State": "limit_state",
+            "Reached in": _left,
+            "Ends": at("until"),
+        },
+        spare=("Ends",),
+        right=("Used", "At most", "Soft"),
+        empty="no limits that you see; `weft limit set` sets one",
+    )
 
 
 @app.command(name="set")

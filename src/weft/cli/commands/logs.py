@@ -98,9 +98,16 @@ def logs(
     which = parse_target(target)
     runs = asyncio.run(_earlier(shared, which)) if plain and not follow else ()
     wanted = Wanted(
-        batch_id=which.batch_id, group=which.group, states=FAILED if failed else (), q=q,
-        stream=stream, grep=_chosen(grep, find), as_json=shared.json, plain=plain, runs=runs,
-    )  # fmt: skip
+        batch_id=which.batch_id,
+        group=which.group,
+        states=FAILED if failed else (),
+        q=q,
+        stream=stream,
+        grep=_chosen(grep, find),
+        as_json=shared.json,
+        plain=plain,
+        runs=runs,
+    )
     if to is not None and (system or follow or plain or shared.json or wanted.grep):
         _refuse_printing()
     if system:
@@ -278,11 +285,13 @@ def system_entries(
     ends = {one["attempt"]: explain_end(one) for one in attempts if one.get("ended_at")}
     entries = [
         {
-            "at": one["at"], "by": one["actor"], "attempt": one["attempt"],
+            "at": one["at"],
+            "by": one["actor"],
+            "attempt": one["attempt"],
             "text": _change(one, ends.get(one["attempt"])),
         }
         for one in history
-    ]  # fmt: skip
+    ]
     found = [one for one in entries if attempt is None or one["attempt"] == attempt]
     return sorted(found, key=lambda one: str(one["at"]))
 

@@ -27,9 +27,12 @@ def list_all(*, limit: Limit = 20, shared: Shared = SHARED) -> int:
     operations = shared.ask_all(lambda client: client.list_operations(), limit)
     if not shared.as_json(operations):
         print_table(
-            HEADER, map(_row, operations), right=("ID", "Done"), spare=("Begun",),
+            HEADER,
+            map(_row, operations),
+            right=("ID", "Done"),
+            spare=("Begun",),
             empty="no operations; work on whole batches makes one, such as `weft delete`",
-        )  # fmt: skip
+        )
     return 0
 
 

@@ -108,18 +108,31 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
         for name, one in new.items()
         if name not in old or old[name]["value"] != one["value"]
     ]
-    return shared.table(changed, {
-        "Parameter": "parameter",
-        "Before": lambda row: _cut(row["before"], 40), "After": lambda row: _cut(row["after"], 40),
-        "By": lambda row: row["after"]["set_by"],
-    }, spare=("By",))  # fmt: skip
+    return shared.table(
+        changed,
+        {
+            "Parameter": "parameter",
+            "Before": lambda row: _cut(row["before"], 40),
+            "After": lambda row: _cut(row["after"], 40),
+            "By": lambda row: row["after"]["set_by"],
+        },
+        spare=("By",),
+    )
 
 
 def _print(found: list[Any], shared: Shared) -> None:
-    shared.table(found, {
-        "Parameter": "parameter", "Value": lambda row: _cut(row, 60),
-        "Version": "version", "Type": "type", "Set": at("set_at"), "By": "set_by",
-    }, spare=("Set", "By"))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Parameter": "parameter",
+            "Value": lambda row: _cut(row, 60),
+            "Version": "version",
+            "Type": "type",
+            "Set": at("set_at"),
+            "By": "set_by",
+        },
+        spare=("Set", "By"),
+    )
 
 
 def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)

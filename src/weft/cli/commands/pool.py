@@ -26,13 +26,22 @@ def list_pools(*, shared: Shared = SHARED) -> None:
         weft pool ls
     """
     found = shared.ask(_pools)
-    shared.table(found, {
-        "Pool": text("pool", 40), "Workers": "n_workers",
-        "Machines": lambda row: row["max_workers"] and f"{row['n_machines']}/{row['max_workers']}",
-        "CPU": lambda row: f"{row['cpu']:g}", "Memory": lambda row: size(row["memory"]),
-        "Running": "n_running", "Queues": lambda row: ", ".join(row["queues"]),
-    }, right=("Workers", "Machines", "CPU", "Memory", "Running"),
-        spare=("Queues", "Memory"))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Pool": text("pool", 40),
+            "Workers": "n_workers",
+            "Machines": lambda row: (
+                row["max_workers"] and f"{row['n_machines']}/{row['max_workers']}"
+            ),
+            "CPU": lambda row: f"{row['cpu']:g}",
+            "Memory": lambda row: size(row["memory"]),
+            "Running": "n_running",
+            "Queues": lambda row: ", ".join(row["queues"]),
+        },
+        right=("Workers", "Machines", "CPU", "Memory", "Running"),
+        spare=("Queues", "Memory"),
+    )
 
 
 @app.command
@@ -55,12 +64,20 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
         note("nobody described this pool, so nobody makes machines for it")
     if machines := found["machine_list"]:
         print()
-        print_columns({
-            "Machine": text("machine", 64),
-            "Flavour": lambda row: row["flavour"] + ", for one job" * bool(row.get("for_one_job")),
-            "Region": text("region", 40), "State": "state", "Since": at("changed_at"),
-            "Why": lambda row: one_line(_why_text(row), width=80),
-        }, machines, spare=("Region", "Flavour", "Why"))  # fmt: skip
+        print_columns(
+            {
+                "Machine": text("machine", 64),
+                "Flavour": lambda row: (
+                    row["flavour"] + ", for one job" * bool(row.get("for_one_job"))
+                ),
+                "Region": text("region", 40),
+                "State": "state",
+                "Since": at("changed_at"),
+                "Why": lambda row: one_line(_why_text(row), width=80),
+            },
+            machines,
+            spare=("Region", "Flavour", "Why"),
+        )
 
 
 @app.command
@@ -76,13 +93,19 @@ def shares(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Name of the pool.
     """
     found = shared.ask(lambda client: client.list_shares(name))
-    shared.table(found, {
-        "User": text("user", 64), "Ready": lambda row: f"{row['n_ready']:,}",
-        "Ready cores": lambda row: _cores(row["ready_cpu"]),
-        "In use": lambda row: _cores(row["running_cpu"]),
-        "Fair": lambda row: _cores(row["fair_cpu"]), "Weight": lambda row: f"{row['weight']:g}",
-    }, right=("Ready", "Ready cores", "In use", "Fair", "Weight"),
-        empty="nobody whom you see has work in this pool")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "User": text("user", 64),
+            "Ready": lambda row: f"{row['n_ready']:,}",
+            "Ready cores": lambda row: _cores(row["ready_cpu"]),
+            "In use": lambda row: _cores(row["running_cpu"]),
+            "Fair": lambda row: _cores(row["fair_cpu"]),
+            "Weight": lambda row: f"{row['weight']:g}",
+        },
+        right=("Ready", "Ready cores", "In use", "Fair", "Weight"),
+        empty="nobody whom you see has work in this pool",
+    )
 
 
 def _cores(amount: float | None) -> str:
@@ -106,10 +129,17 @@ def log(
         lines: How many decisions; the newest 1,000 are kept.
     """
     found = shared.ask(lambda client: client.list_pool_changes(name))[: max(lines, 0)][::-1]
-    shared.table(found, {
-        "At": at("at"), "Decision": "kind", "Machine": text("machine", 64),
-        "Why": text("reason", 160),
-    }, spare=("Why",), empty="nothing was decided about this pool")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "At": at("at"),
+            "Decision": "kind",
+            "Machine": text("machine", 64),
+            "Why": text("reason", 160),
+        },
+        spare=("Why",),
+        empty="nothing was decided about this pool",
+    )
 
 
 @app.command
@@ -139,12 +169,18 @@ def cost(
     if not found:
         note("this pool has had no machines")
         return
-    print_columns({
-        "Day": "date", "Flavour": lambda row: row["flavour"] or "unknown",
-        "Machine h": lambda row: f"{row['machine_hours']:,.2f}",
-        "Used h": lambda row: f"{row['used_hours']:,.2f}", "Cost": lambda row: money(row["cost"]),
-        "Idle": lambda row: money(row["idle_cost"]),
-    }, found, right=("Machine h", "Used h", "Cost", "Idle"))  # fmt: skip
+    print_columns(
+        {
+            "Day": "date",
+            "Flavour": lambda row: row["flavour"] or "unknown",
+            "Machine h": lambda row: f"{row['machine_hours']:,.2f}",
+            "Used h": lambda row: f"{row['used_hours']:,.2f}",
+            "Cost": lambda row: money(row["cost"]),
+            "Idle": lambda row: money(row["idle_cost"]),
+        },
+        found,
+        right=("Machine h", "Used h", "Cost", "Idle"),
+    )
     whole, idle = (sum(one[field] for one in found) for field in ("cost", "idle_cost"))
     note(f"{money(whole)} in all, {money(idle)} of it for idle time")
 
@@ -162,11 +198,16 @@ def apply(file: Path, /, *, how: Applying = ASKED, shared: Shared = SHARED) -> i
         file: TOML with tables `[[pool]]`.
     """
     return apply_file(
-        file, "pool", lambda client, pools: partial(client.save_pools, pools), shared, how,
+        file,
+        "pool",
+        lambda client, pools: partial(client.save_pools, pools),
+        shared,
+        how,
         example='name = "burst", provider = "process", max_workers = 4',
         otherwise="`weft pool ls` lists the pools.",
-        note_done="the pools are saved", text=_field_text,
-    )  # fmt: skip
+        note_done="the pools are saved",
+        text=_field_text,
+    )
 
 
 def _field_text(value: object) -> str:
@@ -182,18 +223,20 @@ def _why_text(machine: Document) -> str:
 
 def _flavour_text(one: Document) -> str:
     labels = [f"{name}={word}" for name, word in one["labels"].items()]
-    return ", ".join([
-        f"{one['cpu_m'] / 1000:g} cpu",
-        size(one["memory_mib"] * MIB),
-        *([f"{size(one['storage_mib'] * MIB)} storage"] if one["storage_mib"] else []),
-        *([f"{one['gpus']} gpu"] if one.get("gpus") else []),
-        *(f"{count} {name}" for name, count in one.get("countables", {}).items()),
-        *labels,
-        *(["containers"] if one.get("containers") else []),
-        *(["preemptible"] if one["preemptible"] else []),
-        *([f"lives {one['walltime_s']} s"] if one.get("walltime_s") else []),
-        f"{one['price_per_hour']} per hour",
-    ])  # fmt: skip
+    return ", ".join(
+        [
+            f"{one['cpu_m'] / 1000:g} cpu",
+            size(one["memory_mib"] * MIB),
+            *([f"{size(one['storage_mib'] * MIB)} storage"] if one["storage_mib"] else []),
+            *([f"{one['gpus']} gpu"] if one.get("gpus") else []),
+            *(f"{count} {name}" for name, count in one.get("countables", {}).items()),
+            *labels,
+            *(["containers"] if one.get("containers") else []),
+            *(["preemptible"] if one["preemptible"] else []),
+            *([f"lives {one['walltime_s']} s"] if one.get("walltime_s") else []),
+            f"{one['price_per_hour']} per hour",
+        ]
+    )
 
 
 async def _pools(client: Api) -> Sequence[Document]:

@@ -30,14 +30,18 @@ def products(*, q: str | None = None, limit: Limit = 20, shared: Shared = SHARED
     """
     page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
     found = shared.ask_all(lambda client: client.list_products(q, page_rows=page_rows), limit)
-    return shared.table(found, {
-        "Number": "id",
-        "Product": lambda row: cell(json.dumps(row["product"], ensure_ascii=False), width=80),
-        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]), "Kept": at("kept_at"),
-        "Check": _check_of,
-    },
+    return shared.table(
+        found,
+        {
+            "Number": "id",
+            "Product": lambda row: cell(json.dumps(row["product"], ensure_ascii=False), width=80),
+            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+            "Kept": at("kept_at"),
+            "Check": _check_of,
+        },
         empty="there are no such products; a job names its own in the file $WEFT_PRODUCTS",
-        spare=("Kept",))  # fmt: skip
+        spare=("Kept",),
+    )
 
 
 def _check_of(product: Document) -> str:

@@ -34,10 +34,16 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft query ls
     """
     found = shared.ask(lambda client: client.list_saved_queries())
-    shared.table(found, {
-        "Name": "name", "Query": long_text("query", 80), "Saved": at("updated_at"),
-    }, spare=("Saved",),
-        empty="you have no saved queries; `weft query save NAME QUERY` saves one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Name": "name",
+            "Query": long_text("query", 80),
+            "Saved": at("updated_at"),
+        },
+        spare=("Saved",),
+        empty="you have no saved queries; `weft query save NAME QUERY` saves one",
+    )
 
 
 @app.command(name="rm")

@@ -28,13 +28,20 @@ def list_queues(*, shared: Shared = SHARED) -> None:
     weft queue ls
     """
     found = shared.ask(lambda client: client.list_queues())
-    shared.table(found, {
-        "Queue": "name",
-        "Priority": lambda row: "" if row["priority"] is None else row["priority"],
-        "State": "state", "Waiting": lambda row: _of_limit(row["n_waiting"], row["max_waiting"]),
-        "Running": lambda row: _of_limit(row["n_running"], row["max_running"]),
-        "Pools": lambda row: ", ".join(row["pools"]), "Guard": long_text("guard", 60),
-    }, right=("Priority", "Waiting", "Running"), spare=("Pools", "Guard"))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Queue": "name",
+            "Priority": lambda row: "" if row["priority"] is None else row["priority"],
+            "State": "state",
+            "Waiting": lambda row: _of_limit(row["n_waiting"], row["max_waiting"]),
+            "Running": lambda row: _of_limit(row["n_running"], row["max_running"]),
+            "Pools": lambda row: ", ".join(row["pools"]),
+            "Guard": long_text("guard", 60),
+        },
+        right=("Priority", "Waiting", "Running"),
+        spare=("Pools", "Guard"),
+    )
 
 
 @app.command
@@ -71,11 +78,15 @@ def apply(file: Path, /, *, how: Applying = ASKED, shared: Shared = SHARED) -> i
         file: TOML with tables `[[queue]]`.
     """
     return apply_file(
-        file, "queue", lambda client, queues: partial(client.save_queues, queues), shared, how,
+        file,
+        "queue",
+        lambda client, queues: partial(client.save_queues, queues),
+        shared,
+        how,
         example='name = "short", priority = 10, guard = "…"',
         otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
         note_done="the queues are saved; waiting jobs stay where they are",
-    )  # fmt: skip
+    )
 
 
 @app.command

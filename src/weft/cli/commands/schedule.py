@@ -82,14 +82,20 @@ def list_schedules(*, shared: Shared = SHARED) -> None:
     weft schedule ls
     """
     found = shared.ask_all(lambda client: client.list_schedules())
-    shared.table(found, {
-        "ID": lambda row: format_schedule_id(row["schedule_id"]), "Name": long_text("name", 24),
-        "Cron": "cron", "Next run": _local, "Last": lambda row: _last(row["last_run"]),
-        "User": "user",
-    },
+    shared.table(
+        found,
+        {
+            "ID": lambda row: format_schedule_id(row["schedule_id"]),
+            "Name": long_text("name", 24),
+            "Cron": "cron",
+            "Next run": _local,
+            "Last": lambda row: _last(row["last_run"]),
+            "User": "user",
+        },
         empty="no schedules; `weft schedule add` makes one of a file of jobs and a "
         "cron expression",
-        spare=("User", "Name"))  # fmt: skip
+        spare=("User", "Name"),
+    )
 
 
 @app.command
@@ -104,24 +110,30 @@ def show(schedule: str, /, *, shared: Shared = SHARED) -> None:
     found = shared.ask(lambda client: client.get_schedule(parse_schedule_id(schedule)))
     if shared.as_json(found):
         return
-    print_facts({
-        "schedule": format_schedule_id(found["schedule_id"]),
-        "name": found["name"],
-        "user": found["user"],
-        "billing project": found["billing_project"],
-        "cron": found["cron"],
-        "time zone": found["time_zone"],
-        "missed runs": found["missed"],
-        "next run": _local(found),
-        "failures": f"{found['n_failures']} in a row",
-        "missed": str(found["n_missed"]),
-    })  # fmt: skip
+    print_facts(
+        {
+            "schedule": format_schedule_id(found["schedule_id"]),
+            "name": found["name"],
+            "user": found["user"],
+            "billing project": found["billing_project"],
+            "cron": found["cron"],
+            "time zone": found["time_zone"],
+            "missed runs": found["missed"],
+            "next run": _local(found),
+            "failures": f"{found['n_failures']} in a row",
+            "missed": str(found["n_missed"]),
+        }
+    )
     if found["runs"]:
         print()
         zone = ZoneInfo(found["time_zone"])
-        print_columns({
-            "Due": lambda row: _at(row["due_at"], zone), "Result": _result,
-        }, found["runs"])  # fmt: skip
+        print_columns(
+            {
+                "Due": lambda row: _at(row["due_at"], zone),
+                "Result": _result,
+            },
+            found["runs"],
+        )
 
 
 @app.command

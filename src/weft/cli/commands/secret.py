@@ -52,10 +52,16 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft secret ls
     """
     found = shared.ask(lambda client: client.list_secrets())
-    shared.table(found, {
-        "Name": text("name", 64), "Created": at("created_at"), "Changed": at("updated_at"),
-    }, spare=("Created",),
-        empty="you have no secrets; `weft secret set NAME` sets one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Name": text("name", 64),
+            "Created": at("created_at"),
+            "Changed": at("updated_at"),
+        },
+        spare=("Created",),
+        empty="you have no secrets; `weft secret set NAME` sets one",
+    )
 
 
 @app.command(name="rm")

@@ -69,12 +69,20 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft session ls
     """
     found = shared.ask(lambda client: client.list_sessions())
-    shared.table(found, {
-        "ID": "session_id", "Browser": text("browser", 40), "Address": text("address", 40),
-        "Created": at("created_at"), "Expires": at("expires_at"),
-        "Last used": at("last_used_at", "-"),
-    }, right=("ID",), spare=("Created", "Last used"),
-        empty="no browser is logged in as you; `weft open` logs one in")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "ID": "session_id",
+            "Browser": text("browser", 40),
+            "Address": text("address", 40),
+            "Created": at("created_at"),
+            "Expires": at("expires_at"),
+            "Last used": at("last_used_at", "-"),
+        },
+        right=("ID",),
+        spare=("Created", "Last used"),
+        empty="no browser is logged in as you; `weft open` logs one in",
+    )
 
 
 @app.command(name="rm")

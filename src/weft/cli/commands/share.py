@@ -105,16 +105,30 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> None:
 
 def _list(shared: Shared, of: Target) -> None:
     found = shared.ask_all(lambda client: _permissions(client, of))
-    shared.table(found, {
-        "User": text("user", 64), "May": "permission", "Since": at("granted_at"),
-        "By": text("granted_by", 64),
-    }, spare=("By",))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "User": text("user", 64),
+            "May": "permission",
+            "Since": at("granted_at"),
+            "By": text("granted_by", 64),
+        },
+        spare=("By",),
+    )
 
 
 def _list_jobs(shared: Shared) -> None:
     found = shared.ask_all(lambda client: client.list_shared_jobs())
-    shared.table(found, {
-        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
-        "Name": text("name", 64, "-"), "State": "state", "Of": text("user", 64),
-        "May": "permission", "Since": at("granted_at"), "By": text("granted_by", 64),
-    }, spare=("By", "Since", "Name"))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+            "Name": text("name", 64, "-"),
+            "State": "state",
+            "Of": text("user", 64),
+            "May": "permission",
+            "Since": at("granted_at"),
+            "By": text("granted_by", 64),
+        },
+        spare=("By", "Since", "Name"),
+    )

@@ -41,9 +41,17 @@ from weft.core.states import ENDED_WORDS, shown_state
 from weft.core.text.amounts import duration, money, size
 
 STATES = (
-    "pending", "ready", "queued", "creating", "running", "blocked",
-    "succeeded", "failed", "errored", "cancelled",
-)  # fmt: skip
+    "pending",
+    "ready",
+    "queued",
+    "creating",
+    "running",
+    "blocked",
+    "succeeded",
+    "failed",
+    "errored",
+    "cancelled",
+)
 JOBS_SHOWN = 20
 PAGE_ROWS = 1000
 COUNTED_MAX = 100_000
@@ -133,11 +141,17 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
     if not jobs:
         return
     print()
-    print_columns({
-        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
-        "Name": lambda row: job_name(row, width=50), "State": "state", "Why": explain_end,
-        "Ended": lambda row: moment(row.get("ended_at")),
-    }, jobs, spare=("Ended",))  # fmt: skip
+    print_columns(
+        {
+            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+            "Name": lambda row: job_name(row, width=50),
+            "State": "state",
+            "Why": explain_end,
+            "Ended": lambda row: moment(row.get("ended_at")),
+        },
+        jobs,
+        spare=("Ended",),
+    )
     if n_failed > len(jobs):
         more = f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`"
         print(wrapped(more, sys.stdout))
@@ -182,16 +196,24 @@ def _print_counts(
         state += " (cancelled)"
     elif not batch["complete"] and state.startswith("cancelled"):
         state += " (not complete)"
-    print_facts({
-        what: name, "Name": batch["name"] and one_line(batch["name"], width=200),
-        "Made from": source and format_batch_id(source), "Came by": came_by(batch), "State": state,
-        "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
-        "Why": reasons, "Waits": waits, "Messages": unsent_of(batch.get("messages", ())) or None,
-        "Cost": money(batch["cost"]),
-        "Created": moment(batch.get("created_at")) or None,
-        "Completed": moment(batch.get("completed_at")) or None,
-        "Took": duration(batch.get("duration_ms")) or None, "Trace": batch.get("trace_id"),
-    })  # fmt: skip
+    print_facts(
+        {
+            what: name,
+            "Name": batch["name"] and one_line(batch["name"], width=200),
+            "Made from": source and format_batch_id(source),
+            "Came by": came_by(batch),
+            "State": state,
+            "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
+            "Why": reasons,
+            "Waits": waits,
+            "Messages": unsent_of(batch.get("messages", ())) or None,
+            "Cost": money(batch["cost"]),
+            "Created": moment(batch.get("created_at")) or None,
+            "Completed": moment(batch.get("completed_at")) or None,
+            "Took": duration(batch.get("duration_ms")) or None,
+            "Trace": batch.get("trace_id"),
+        }
+    )
 
 
 async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> None:
@@ -227,30 +249,41 @@ def _print_job(
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
     limit_s = spec.get("timeout_s")
-    print_facts({
-        "Job": format_job_ref(job["batch_id"], job["job_id"]),
-        "Name": job_name(job, width=200) or None, "State": state_words(job),
-        "Status": job.get("status"), "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
-        "Messages": messages,
-        "Phase": shown_phase(job), "Progress": _progress(job),
-        "Notes": one_line(", ".join(job.get("notes") or ()), width=500) or None,
-        "App": job.get("app"),
-        "Command": one_line(" ".join(command), width=500) if command else None,
-        "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
-        "Value": one_line(value, width=200) if value is not None else None,
-        "Directory": spec.get("cwd"), "Queue": job.get("queue"), "Service": service_words(job),
-        "Needs": _needs(job.get("resources") or {}), "Warning": over or None,
-        "Time limit": duration(limit_s * 1000) if limit_s else None,
-        "Parents": _parents(job) or None, "Not before": moment(job.get("not_before")) or None,
-        "Deadline": moment(job.get("deadline")) or None,
-        "Next try": moment(job.get("next_try_at")) or None,
-        "Concurrency key": _key_with_limit(job.get("concurrency_key")),
-        "Rate": _rate(job.get("rate")), "Preemptible": "yes" if job.get("preemptible") else None,
-        "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
-        "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
-        or None,
-        "Cost": money(job.get("cost")), "Took": duration(job.get("duration_ms")) or None,
-    })  # fmt: skip
+    print_facts(
+        {
+            "Job": format_job_ref(job["batch_id"], job["job_id"]),
+            "Name": job_name(job, width=200) or None,
+            "State": state_words(job),
+            "Status": job.get("status"),
+            "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
+            "Messages": messages,
+            "Phase": shown_phase(job),
+            "Progress": _progress(job),
+            "Notes": one_line(", ".join(job.get("notes") or ()), width=500) or None,
+            "App": job.get("app"),
+            "Command": one_line(" ".join(command), width=500) if command else None,
+            "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
+            "Value": one_line(value, width=200) if value is not None else None,
+            "Directory": spec.get("cwd"),
+            "Queue": job.get("queue"),
+            "Service": service_words(job),
+            "Needs": _needs(job.get("resources") or {}),
+            "Warning": over or None,
+            "Time limit": duration(limit_s * 1000) if limit_s else None,
+            "Parents": _parents(job) or None,
+            "Not before": moment(job.get("not_before")) or None,
+            "Deadline": moment(job.get("deadline")) or None,
+            "Next try": moment(job.get("next_try_at")) or None,
+            "Concurrency key": _key_with_limit(job.get("concurrency_key")),
+            "Rate": _rate(job.get("rate")),
+            "Preemptible": "yes" if job.get("preemptible") else None,
+            "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
+            "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
+            or None,
+            "Cost": money(job.get("cost")),
+            "Took": duration(job.get("duration_ms")) or None,
+        }
+    )
 
 
 def _why(job: Document) -> str | None:

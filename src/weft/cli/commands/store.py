@@ -56,10 +56,15 @@ def add(
     credentials = "env" if env else "instance-role" if instance_role else "secret"
     found = shared.ask(
         lambda client: client.add_store(
-            name, url, access=access, secret=secret, credentials=credentials, endpoint=endpoint,
+            name,
+            url,
+            access=access,
+            secret=secret,
+            credentials=credentials,
+            endpoint=endpoint,
             region=region,
         )
-    )  # fmt: skip
+    )
     shared.tell(found, f"store {found['name']} is {found['url']}")
 
 
@@ -70,11 +75,19 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft store ls
     """
     found = shared.ask(lambda client: client.list_stores())
-    shared.table(found, {
-        "Name": "name", "URL": text("url", 60), "Access": "access", "Opened by": _opened_by,
-        "Set by": text("set_by", 32), "Set": at("set_at"),
-    }, spare=("Set by", "Set"),
-        empty="no stores; `weft store add NAME URL --access read` adds one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Name": "name",
+            "URL": text("url", 60),
+            "Access": "access",
+            "Opened by": _opened_by,
+            "Set by": text("set_by", 32),
+            "Set": at("set_at"),
+        },
+        spare=("Set by", "Set"),
+        empty="no stores; `weft store add NAME URL --access read` adds one",
+    )
 
 
 @app.command

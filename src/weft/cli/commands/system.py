@@ -39,28 +39,45 @@ def system(*, shared: Shared = SHARED) -> int:
 def _print(found: Document) -> None:
     print_findings([Finding(**one) for one in found["health"]])
     print()
-    print_columns({
-        "Role": lambda row: row["role"] + ", leads" * row["leads"], "Process": "pid",
-        "Host": text("host", 40), "Version": lambda row: row["version"] or "earlier",
-        "Connections": "n_connections", "Since": at("since"), "Heard": at("heard_at"),
-    }, found["processes"], right=("Connections",), spare=("Since", "Connections"))  # fmt: skip
+    print_columns(
+        {
+            "Role": lambda row: row["role"] + ", leads" * row["leads"],
+            "Process": "pid",
+            "Host": text("host", 40),
+            "Version": lambda row: row["version"] or "earlier",
+            "Connections": "n_connections",
+            "Since": at("since"),
+            "Heard": at("heard_at"),
+        },
+        found["processes"],
+        right=("Connections",),
+        spare=("Since", "Connections"),
+    )
     database = found["database"]
     print()
-    print_facts({
-        "Database": f"{one_line(database['name'], width=64)}, PostgreSQL "
-        f"{database['server_version']}",
-        "Since": moment(database["started_at"]),
-        "Size": size(database["bytes"]),
-        "Dead rows": f"{database['n_dead']:,} in {counted(database['n_tables'], 'table')}",
-        "Last audit": _audit(found["audit"]),
-    })  # fmt: skip
+    print_facts(
+        {
+            "Database": f"{one_line(database['name'], width=64)}, PostgreSQL "
+            f"{database['server_version']}",
+            "Since": moment(database["started_at"]),
+            "Size": size(database["bytes"]),
+            "Dead rows": f"{database['n_dead']:,} in {counted(database['n_tables'], 'table')}",
+            "Last audit": _audit(found["audit"]),
+        }
+    )
     print()
-    print_columns({
-        "Table": "name", "Size": lambda row: size(row["bytes"]),
-        "Rows": lambda row: f"{row['n_rows']:,}", "Dead": lambda row: f"{row['n_dead']:,}",
-        "Vacuumed": at("vacuumed_at"),
-    }, database["tables"][:TABLES_SHOWN], right=("Size", "Rows", "Dead"),
-        spare=("Vacuumed",))  # fmt: skip
+    print_columns(
+        {
+            "Table": "name",
+            "Size": lambda row: size(row["bytes"]),
+            "Rows": lambda row: f"{row['n_rows']:,}",
+            "Dead": lambda row: f"{row['n_dead']:,}",
+            "Vacuumed": at("vacuumed_at"),
+        },
+        database["tables"][:TABLES_SHOWN],
+        right=("Size", "Rows", "Dead"),
+        spare=("Vacuumed",),
+    )
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
     print()
     print_columns({"Setting": "name", "Value": "value", "The driver's": "driver_value"}, changed)

@@ -27,9 +27,15 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft tenant ls
     """
     found = shared.ask_all(lambda client: client.list_tenants())
-    shared.table(found, {
-        "Tenant": text("name", 64), "Users": "n_users", "On user removal": "on_user_removal",
-    }, right=("Users",))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Tenant": text("name", 64),
+            "Users": "n_users",
+            "On user removal": "on_user_removal",
+        },
+        right=("Users",),
+    )
 
 
 @app.command
@@ -86,10 +92,11 @@ def set_one(
         patterns = allowed.get(kind) or []
         allowed[kind] = [*patterns, pattern] if pattern else patterns
     changes = {
-        "on_user_removal": on_user_removal, "allowed": allowed or None,
+        "on_user_removal": on_user_removal,
+        "allowed": allowed or None,
         "output_keep_s": _read("--output-keep", output_keep, _seconds),
         "output_keep_bytes": _read("--output-keep-bytes", output_keep_bytes, parse_bytes),
-    }  # fmt: skip
+    }
     given = {key: value for key, value in changes.items() if value is not None}
     if not given:
         raise WrongOption(

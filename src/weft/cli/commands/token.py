@@ -70,13 +70,20 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft token ls
     """
     found = shared.ask(lambda client: client.list_tokens())
-    shared.table(found, {
-        "ID": "token_id", "Name": text("name", 40),
-        "Scopes": lambda row: "all" if row["scopes"] is None else ", ".join(row["scopes"]),
-        "Created": at("created_at"), "Expires": at("expires_at", "never"),
-        "Last used": at("last_used_at", "-"),
-    }, right=("ID",), spare=("Created", "Last used"),
-        empty="you have no tokens; `weft token create NAME` makes one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "ID": "token_id",
+            "Name": text("name", 40),
+            "Scopes": lambda row: "all" if row["scopes"] is None else ", ".join(row["scopes"]),
+            "Created": at("created_at"),
+            "Expires": at("expires_at", "never"),
+            "Last used": at("last_used_at", "-"),
+        },
+        right=("ID",),
+        spare=("Created", "Last used"),
+        empty="you have no tokens; `weft token create NAME` makes one",
+    )
 
 
 @app.command
@@ -112,8 +119,13 @@ def whoami(*, shared: Shared = SHARED) -> None:
     weft whoami
     """
     found = shared.ask(lambda client: client.whoami())
-    shared.facts(found, {
-        "Tenant": one_line(found["tenant"], width=64), "User": one_line(found["user"], width=64),
-        "Role": found["role"], "Rights": ", ".join(found["rights"]) or "none",
-        "Token": found["token_id"] or "of another issuer",
-    })  # fmt: skip
+    shared.facts(
+        found,
+        {
+            "Tenant": one_line(found["tenant"], width=64),
+            "User": one_line(found["user"], width=64),
+            "Role": found["role"],
+            "Rights": ", ".join(found["rights"]) or "none",
+            "Token": found["token_id"] or "of another issuer",
+        },
+    )

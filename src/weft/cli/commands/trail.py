@@ -56,11 +56,22 @@ def trail(
         "all_tenants": all_tenants,
     }
     found = shared.ask_all(lambda client: client.list_trail(**query), limit)
-    shared.table(found, {
-        "Number": "number", "At": at("at"), "User": _whose, "Action": "action",
-        "Path": text("path", WIDTH), "From": text("address", WIDTH, "-"), "Trace": "trace_id",
-        "Result": _result,
-    }, right=("Number",), spare=SPARE, empty="the trail has no such entry")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Number": "number",
+            "At": at("at"),
+            "User": _whose,
+            "Action": "action",
+            "Path": text("path", WIDTH),
+            "From": text("address", WIDTH, "-"),
+            "Trace": "trace_id",
+            "Result": _result,
+        },
+        right=("Number",),
+        spare=SPARE,
+        empty="the trail has no such entry",
+    )
 
 
 def _whose(entry: Document) -> str:

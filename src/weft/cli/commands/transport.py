@@ -40,13 +40,21 @@ def list_letters(*, acknowledged: Flag = False, shared: Shared = SHARED) -> None
         acknowledged: Those that are acknowledged, instead of the others.
     """
     found = shared.ask_all(lambda client: client.list_dead_messages(acknowledged=acknowledged))
-    shared.table(found, {
-        "Letter": "dead_id", "Transport": "transport", "Source": text("source", 60),
-        "Reason": _reason, "Bytes": "n_bytes", "Kept at": at("kept_at"),
-        "Error": lambda row: one_line(_said(row), width=80),
-    },
+    shared.table(
+        found,
+        {
+            "Letter": "dead_id",
+            "Transport": "transport",
+            "Source": text("source", 60),
+            "Reason": _reason,
+            "Bytes": "n_bytes",
+            "Kept at": at("kept_at"),
+            "Error": lambda row: one_line(_said(row), width=80),
+        },
         empty="no dead letters; a message of a transport that nobody can read becomes one",
-        right=("Letter", "Bytes"), spare=("Error",))  # fmt: skip
+        right=("Letter", "Bytes"),
+        spare=("Error",),
+    )
 
 
 @letters_app.command(name="show")
@@ -143,19 +151,25 @@ def list_transports(*, shared: Shared = SHARED) -> None:
     weft transport ls
     """
     found = shared.ask(lambda client: client.list_transports())
-    shared.table(found, {
-        "Transport": "transport", "Kind": "kind", "State": _state,
-        "Offered": lambda row: sum(queue["offered"] for queue in row["queues"]),
-        "In flight": lambda row: sum(queue["in_flight"] for queue in row["queues"]),
-        "Messages": lambda row: sum(queue["messages"] or 0 for queue in row["queues"]),
-        "Letters": "dead_messages",
-        "Oldest": lambda row: _age(
-            min(filter(None, (queue["oldest_at"] for queue in row["queues"])), default=None)
-        ),
-        "Queues": lambda row: ", ".join(queue["queue"] for queue in row["queues"]),
-    }, right=("Offered", "In flight", "Messages", "Letters", "Oldest"),
+    shared.table(
+        found,
+        {
+            "Transport": "transport",
+            "Kind": "kind",
+            "State": _state,
+            "Offered": lambda row: sum(queue["offered"] for queue in row["queues"]),
+            "In flight": lambda row: sum(queue["in_flight"] for queue in row["queues"]),
+            "Messages": lambda row: sum(queue["messages"] or 0 for queue in row["queues"]),
+            "Letters": "dead_messages",
+            "Oldest": lambda row: _age(
+                min(filter(None, (queue["oldest_at"] for queue in row["queues"])), default=None)
+            ),
+            "Queues": lambda row: ", ".join(queue["queue"] for queue in row["queues"]),
+        },
+        right=("Offered", "In flight", "Messages", "Letters", "Oldest"),
         spare=("Queues",),
-        empty="there is no transport; the setting transports_file names some")  # fmt: skip
+        empty="there is no transport; the setting transports_file names some",
+    )
 
 
 @app.command
@@ -186,15 +200,30 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
         facts["looked at"] = moment(found["looked_at"])
     print_facts(facts)
     if found["queues"]:
-        print_columns({
-            "Queue": "queue", "Offered": "offered", "Unconfirmed": "unconfirmed",
-            "Sent again": "sent_again", "In flight": "in_flight", "Slots": "slots",
-            "Messages": lambda row: _count(row["messages"]),
-            "Consumers": lambda row: _count(row["consumers"]),
-            "Oldest": lambda row: _age(row["oldest_at"]),
-        }, found["queues"],
-            right=("Offered", "Unconfirmed", "Sent again", "In flight", "Slots", "Messages",
-                   "Consumers", "Oldest"))  # fmt: skip
+        print_columns(
+            {
+                "Queue": "queue",
+                "Offered": "offered",
+                "Unconfirmed": "unconfirmed",
+                "Sent again": "sent_again",
+                "In flight": "in_flight",
+                "Slots": "slots",
+                "Messages": lambda row: _count(row["messages"]),
+                "Consumers": lambda row: _count(row["consumers"]),
+                "Oldest": lambda row: _age(row["oldest_at"]),
+            },
+            found["queues"],
+            right=(
+                "Offered",
+                "Unconfirmed",
+                "Sent again",
+                "In flight",
+                "Slots",
+                "Messages",
+                "Consumers",
+                "Oldest",
+            ),
+        )
 
 
 @app.command(name="test")

@@ -23,10 +23,16 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft user ls
     """
     found = shared.ask_all(lambda client: client.list_users())
-    shared.table(found, {
-        "User": text("name", 64), "Role": "role", "Weight": "weight",
-        "Last seen": at("last_seen_at", "-"),
-    }, spare=("Last seen", "Weight"))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "User": text("name", 64),
+            "Role": "role",
+            "Weight": "weight",
+            "Last seen": at("last_seen_at", "-"),
+        },
+        spare=("Last seen", "Weight"),
+    )
 
 
 @app.command

@@ -164,15 +164,22 @@ def list_all(*, all_: AllFlag = False, shared: Shared = SHARED) -> None:
         all_: Also those that have ended normally (deleted).
     """
     found = shared.ask(lambda client: client.list_workers(all_=all_))
-    shared.table(found, {
-        "Worker": long_text("worker", 40), "Pool": long_text("pool", 20),
-        "Host": lambda row: cell(worker_host(row), width=40),
-        "CPU": lambda row: "-" if simulates(row) else f"{row['cpu']:g}",
-        "Memory": lambda row: "-" if simulates(row) else size(row["memory"]),
-        "Running": lambda row: "" if row["n_running"] is None else f"{row['n_running']:,}",
-        "State": "state", "Why": long_text("cordon_reason", 60),
-    }, right=("CPU", "Memory", "Running"), spare=("Host", "Pool", "Why"),
-        empty="there is no worker; `weft up` and `weft worker` start one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Worker": long_text("worker", 40),
+            "Pool": long_text("pool", 20),
+            "Host": lambda row: cell(worker_host(row), width=40),
+            "CPU": lambda row: "-" if simulates(row) else f"{row['cpu']:g}",
+            "Memory": lambda row: "-" if simulates(row) else size(row["memory"]),
+            "Running": lambda row: "" if row["n_running"] is None else f"{row['n_running']:,}",
+            "State": "state",
+            "Why": long_text("cordon_reason", 60),
+        },
+        right=("CPU", "Memory", "Running"),
+        spare=("Host", "Pool", "Why"),
+        empty="there is no worker; `weft up` and `weft worker` start one",
+    )
 
 
 @app.command
@@ -191,10 +198,15 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> None:
     _print_facts(found)
     if found["history"]:
         print()
-        print_columns({
-            "At": at("at"), "State": "state", "By": long_text("actor", 80),
-            "Why": long_text("reason", 200),
-        }, found["history"])  # fmt: skip
+        print_columns(
+            {
+                "At": at("at"),
+                "State": "state",
+                "By": long_text("actor", 80),
+                "Why": long_text("reason", 200),
+            },
+            found["history"],
+        )
 
 
 @app.command
@@ -273,21 +285,29 @@ def _change_all(
 
 def _print_facts(worker: Document) -> None:
     count = worker["n_running"]
-    print_facts({
-        "Worker": one_line(worker["worker"], width=200),
-        "Pool": one_line(worker["pool"], width=200), "Host": one_line(worker["host"], width=200),
-        "State": worker["state"],
-        "Why": worker["cordon_reason"] and one_line(worker["cordon_reason"], width=1000),
-        "By": worker["cordoned_by"] and one_line(worker["cordoned_by"], width=200),
-        "Since": moment(worker["cordoned_at"]) or None, "CPU": f"{worker['cpu']:g}",
-        "Memory": size(worker["memory"]), "Slots": worker["slots"],
-        "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
-        "Kept for": _kept_for(worker["kept_for"]), "Avoids": _avoids(worker.get("avoids") or ()),
-        "Jobs": None if count is None else f"{count:,} running", "Version": worker["version"],
-        "Link": _link(worker), "Registered": moment(worker["registered_at"]),
-        "Last heard of": moment(worker["heartbeat_at"]),
-        "Ended": moment(worker["ended_at"]) or None,
-    })  # fmt: skip
+    print_facts(
+        {
+            "Worker": one_line(worker["worker"], width=200),
+            "Pool": one_line(worker["pool"], width=200),
+            "Host": one_line(worker["host"], width=200),
+            "State": worker["state"],
+            "Why": worker["cordon_reason"] and one_line(worker["cordon_reason"], width=1000),
+            "By": worker["cordoned_by"] and one_line(worker["cordoned_by"], width=200),
+            "Since": moment(worker["cordoned_at"]) or None,
+            "CPU": f"{worker['cpu']:g}",
+            "Memory": size(worker["memory"]),
+            "Slots": worker["slots"],
+            "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
+            "Kept for": _kept_for(worker["kept_for"]),
+            "Avoids": _avoids(worker.get("avoids") or ()),
+            "Jobs": None if count is None else f"{count:,} running",
+            "Version": worker["version"],
+            "Link": _link(worker),
+            "Registered": moment(worker["registered_at"]),
+            "Last heard of": moment(worker["heartbeat_at"]),
+            "Ended": moment(worker["ended_at"]) or None,
+        }
+    )
 
 
 def _link(worker: Document) -> str | None:

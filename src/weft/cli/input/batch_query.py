@@ -40,9 +40,13 @@ NO_QUERY: Final = BatchQuery()
 
 
 def act_on_batches(
-    action: str, targets: Sequence[str | None], query: BatchQuery, shared: Shared, *others: str,
+    action: str,
+    targets: Sequence[str | None],
+    query: BatchQuery,
+    shared: Shared,
+    *others: str,
     change: Callable[[Sequence[tuple[str, Target]]], Coroutine[Any, Any, int]],
-) -> int:  # fmt: skip
+) -> int:
     """Do it to the batches that the query of a command finds, or `change` the targets that it
     names; return the exit code. `others`: its options that are for targets only.
     """
@@ -50,9 +54,15 @@ def act_on_batches(
     if bool(named) == (query.batches is not None) or (others and not named):
         raise TargetsOrQuery(
             f"`weft {action}` needs targets, or --batches with a query",
-            detail="The command has " + ("both." if named else "neither." if not others else
-                   f"{others[0]}, which is for targets."),
-        )  # fmt: skip
+            detail="The command has "
+            + (
+                "both."
+                if named
+                else "neither."
+                if not others
+                else f"{others[0]}, which is for targets."
+            ),
+        )
     if query.batches is None:
         return run(change([(target, parse_target(target)) for target in named]))
     if not query.yes:

@@ -261,8 +261,10 @@ def _moment(text: str, now: datetime) -> datetime:
 
 
 _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
-    "not_before": ("not_before", parse_moment), "deadline": ("deadline", parse_deadline),
-    "concurrency_key": ("concurrency_key", parse_concurrency_key), "rate": ("rate", parse_rate),
+    "not_before": ("not_before", parse_moment),
+    "deadline": ("deadline", parse_deadline),
+    "concurrency_key": ("concurrency_key", parse_concurrency_key),
+    "rate": ("rate", parse_rate),
     "retry_wait": ("retry", parse_retry_wait),
-}  # fmt: skip
+}
 """By options whose text is one field: its name, and what reads it."""

@@ -10,19 +10,34 @@ from weft.cli.input.job_document import JobOptions
 from weft.core.errors import InvalidParameter, InvalidSetup, WeftError
 
 _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
-_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
-    "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
-    "/resources/memory": "--memory", "/resources/storage": "--storage", "/resources/gpu": "--gpu",
-    "/container/image": "--image", "/requirements/python": "--python",
-    "/billing_project": "--billing-project", "/unique/key": "--unique", "/timeout_s": "--timeout",
-    "/max_attempts": "--retries",
-    "/command": "the command", "/stdin": "standard input",
-    "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
-    "/priority": "--priority", "/network": "--no-network",
-    "/log/max_bytes": "--log-max", "/log/keep_s": "--log-keep",
-    "/amount_max": "the amount", "/cost_max": "the amount",
-    "/amount_soft_max": "--soft", "/cost_soft_max": "--soft",
-})  # fmt: skip
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "/resources": "--cpu and --memory",
+        "/resources/cpu": "--cpu",
+        "/resources/memory": "--memory",
+        "/resources/storage": "--storage",
+        "/resources/gpu": "--gpu",
+        "/container/image": "--image",
+        "/requirements/python": "--python",
+        "/billing_project": "--billing-project",
+        "/unique/key": "--unique",
+        "/timeout_s": "--timeout",
+        "/max_attempts": "--retries",
+        "/command": "the command",
+        "/stdin": "standard input",
+        "/inherit_env": "the environment",
+        "/name": "--name",
+        "/max_running": "--jobs",
+        "/priority": "--priority",
+        "/network": "--no-network",
+        "/log/max_bytes": "--log-max",
+        "/log/keep_s": "--log-keep",
+        "/amount_max": "the amount",
+        "/cost_max": "the amount",
+        "/amount_soft_max": "--soft",
+        "/cost_soft_max": "--soft",
+    }
+)
 _WORDS: Final = (
     (re.compile("/retry(?:/.*)?"), "--retry-wait"),
     (re.compile("/retry_on(?:/.*)?"), "--retry-on"),

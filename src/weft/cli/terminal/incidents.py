@@ -26,11 +26,14 @@ def last_test(one: Document, *, width: int) -> str:
 
 
 INCIDENT: Final[Columns] = {
-    "ID": lambda row: format_condition_id(row["condition_id"]), "Condition": "condition",
-    "Test": lambda row: cell(test_of(row), width=48), "Since": at("since"),
-    "Jobs": lambda row: f"{row['n_jobs']:,}", "Last test": lambda row: last_test(row, width=48),
+    "ID": lambda row: format_condition_id(row["condition_id"]),
+    "Condition": "condition",
+    "Test": lambda row: cell(test_of(row), width=48),
+    "Since": at("since"),
+    "Jobs": lambda row: f"{row['n_jobs']:,}",
+    "Last test": lambda row: last_test(row, width=48),
     "Next test": at("next_test_at"),
-}  # fmt: skip
+}
 """Of an incident, in tables."""
 
 

@@ -185,9 +185,12 @@ class ManyLogs:
     async def _print_json(self, job: Mapping[str, Any]) -> None:
         try:
             found = await output_document(
-                self._client, job["batch_id"], job["job_id"], self._wanted.stream,
+                self._client,
+                job["batch_id"],
+                job["job_id"],
+                self._wanted.stream,
                 grep=self._wanted.grep,
-            )  # fmt: skip
+            )
         except OutputElsewhere as error:
             self._say_error(error)
             return
@@ -258,9 +261,13 @@ async def print_found(client: Api, wanted: Wanted, text: str) -> int:
     """Print the lines as they are found; return the exit code."""
     batch_id, items = wanted.batch_id, JsonItems()
     listing = client.find_lines(
-        batch_id, text, group=wanted.group, q=wanted.q, states=wanted.states,
+        batch_id,
+        text,
+        group=wanted.group,
+        q=wanted.q,
+        states=wanted.states,
         stream=wanted.stream,
-    )  # fmt: skip
+    )
     n_lines = n_unread = 0
     async for one in listing:
         if one["problem"] is not None:

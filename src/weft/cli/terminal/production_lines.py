@@ -45,19 +45,32 @@ def _n_waiting(source: Document) -> str:
 
 
 SOURCE: Final[Columns] = {
-    "Source": "source", "Kind": "kind", "State": "state", "Read": at("read_at"),
-    "Waiting": _n_waiting, "Last item": _last_item, "Error": long_text("error", 60),
-}  # fmt: skip
+    "Source": "source",
+    "Kind": "kind",
+    "State": "state",
+    "Read": at("read_at"),
+    "Waiting": _n_waiting,
+    "Last item": _last_item,
+    "Error": long_text("error", 60),
+}
 SINK: Final[Columns] = {
     "Sink": lambda row: row["sink"] + " (removed)" * row["removed"],
     "Open": lambda row: f"{row['n_open']:,}",
-    "Given up": lambda row: f"{row['n_given_up']:,}", "Held": lambda row: f"{row['n_held']:,}",
-    "Oldest open": at("oldest_at"), "Last error": long_text("last_error", 60),
-}  # fmt: skip
+    "Given up": lambda row: f"{row['n_given_up']:,}",
+    "Held": lambda row: f"{row['n_held']:,}",
+    "Oldest open": at("oldest_at"),
+    "Last error": long_text("last_error", 60),
+}
 STATUS: Final[Columns] = {
-    "Lifecycle": "lifecycle", "Status": "status", "Jobs": lambda row: f"{row['n_jobs']:,}",
-}  # fmt: skip
+    "Lifecycle": "lifecycle",
+    "Status": "status",
+    "Jobs": lambda row: f"{row['n_jobs']:,}",
+}
 ITEM: Final[Columns] = {
-    "Item": text("key", 40), "State": "state", "Job": "job", "Series": text("series", 30),
-    "Found": at("found_at"), "Why": text("reason", 100),
-}  # fmt: skip
+    "Item": text("key", 40),
+    "State": "state",
+    "Job": "job",
+    "Series": text("series", 30),
+    "Found": at("found_at"),
+    "Why": text("reason", 100),
+}

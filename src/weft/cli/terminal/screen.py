@@ -250,9 +250,15 @@ class JsonItems:
 
 
 async def print_pages(
-    listing: "Listing[Any]", rows: TableRows, row: Callable[[Document], Sequence[object]], *,
-    nothing: str, as_json: bool, limit: int = 0, keep: Callable[[Document], object] = bool,
-) -> int:  # fmt: skip
+    listing: "Listing[Any]",
+    rows: TableRows,
+    row: Callable[[Document], Sequence[object]],
+    *,
+    nothing: str,
+    as_json: bool,
+    limit: int = 0,
+    keep: Callable[[Document], object] = bool,
+) -> int:
     """Print a list page by page, at most `limit` of it (0: all); of none, a note. Return 0."""
     items, count, more = JsonItems(), 0, False
     while not more and (page := await listing.next_page()):

@@ -96,9 +96,10 @@ def _taken_option(error: CycloptsError) -> str | None:
         name = word.partition("=")[0]
         if word != "-" and is_option_like(word) and name not in names:
             unknown = UnknownOptionError(
-                token=Token(keyword=name, source="cli"), argument_collection=known,
+                token=Token(keyword=name, source="cli"),
+                argument_collection=known,
                 command_chain=error.command_chain,
-            )  # fmt: skip
+            )
             return _explain(unknown, ())
     return None
 

@@ -99,11 +99,16 @@ class Executor(concurrent.futures.Executor):
             unexpected = min(retries.keys() - RETRY_NAMES)
             raise TypeError(f"Executor() got an unexpected keyword argument {unexpected!r}")
         plan = JobPlan(
-            name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
-            path=own_path(), interpreter=own_interpreter(),
+            name=name,
+            max_running=max_workers,
+            resources=resources,
+            timeout_s=timeout_s,
+            env=env,
+            path=own_path(),
+            interpreter=own_interpreter(),
             retries={name: value for name, value in retries.items() if value is not None},
             requirements=None if requirements is None else requirements_of(Path(requirements)),
-        )  # fmt: skip
+        )
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url
         """Where the server is. Asked now, so that it is said at once if there is none."""

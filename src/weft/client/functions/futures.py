@@ -96,10 +96,15 @@ class WeftFuture(Future[Result]):
     ) -> Call:
         """Return the call whose future this is."""
         self._call = Call(
-            function=function, arguments=arguments, calls=calls, each=each,
-            on_claimed=self._note_once, on_end=self._end, on_failure=self._fail,
+            function=function,
+            arguments=arguments,
+            calls=calls,
+            each=each,
+            on_claimed=self._note_once,
+            on_end=self._end,
+            on_failure=self._fail,
             cancel=self.cancel,
-        )  # fmt: skip
+        )
         return self._call
 
     def _refuse_to_wait_for_itself(self) -> None:

@@ -26,10 +26,12 @@ REPLY_TIMEOUT_S = 60.0
 PLAIN_S = 1.0
 """A server that takes longer to take a connection is left to the event loop."""
 
-_SILENT = MappingProxyType({
-    "http": "it closed the connection without an answer, as it does if it speaks TLS (https://)",
-    "https": "it closed the connection without an answer",
-})  # fmt: skip
+_SILENT = MappingProxyType(
+    {
+        "http": "it closed the connection without an answer, as it does if it speaks TLS (https://)",
+        "https": "it closed the connection without an answer",
+    }
+)
 
 _PROXIES = frozenset({"https_proxy", "all_proxy"})
 
@@ -107,9 +109,13 @@ class Reply:
     """
 
     def __init__(
-        self, pool: "ConnectionPool", connection: _Connection, head: h11.Response,
-        *, is_again: bool,
-    ) -> None:  # fmt: skip
+        self,
+        pool: "ConnectionPool",
+        connection: _Connection,
+        head: h11.Response,
+        *,
+        is_again: bool,
+    ) -> None:
         self.status = head.status_code
         self.headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers
@@ -168,9 +174,15 @@ class ConnectionPool:
         self._tls: ssl.SSLContext | None = None
 
     async def send(
-        self, method: str, target: str, headers: Headers, body: bytes | None,
-        *, is_repeatable: bool = True, goes_on: bool = False,
-    ) -> Reply:  # fmt: skip
+        self,
+        method: str,
+        target: str,
+        headers: Headers,
+        body: bytes | None,
+        *,
+        is_repeatable: bool = True,
+        goes_on: bool = False,
+    ) -> Reply:
         """Send one request and return the head of the reply. `is_repeatable`: twice does no more
         than once; `goes_on`: `Reply.send` sends the rest of the body.
 

@@ -63,12 +63,15 @@ async def read_ran(api: Api, batch_id: int, job_id: int | None = None) -> Ran:
     files = await _each([job["job_id"] for job in jobs], lambda n: _files(api, batch_id, n))
     q = f"batch_id = {batch_id}" + ("" if job_id is None else f" and job_id = {job_id}")
     return Ran(
-        batch=batch, jobs=[{**job, "parents": [*await all_parents(api, job)]} for job in jobs],
+        batch=batch,
+        jobs=[{**job, "parents": [*await all_parents(api, job)]} for job in jobs],
         files={one["job_id"]: found for one, found in zip(jobs, files, strict=True)},
         products=[product async for product in api.list_products(q)][::-1],
-        parameters=await _parameters(api, jobs), url=api.url, version=version("weft"),
+        parameters=await _parameters(api, jobs),
+        url=api.url,
+        version=version("weft"),
         whole=job_id is None,
-    )  # fmt: skip
+    )
 
 
 def _not_ended(what: str) -> NotEnded:

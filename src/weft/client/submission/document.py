@@ -74,9 +74,13 @@ def plan_submission(document: Document) -> SubmissionPlan:
     positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
     parents, loose = resolve_parents(
-        names, refs, positions=positions, earlier=earlier, problems=problems,
+        names,
+        refs,
+        positions=positions,
+        earlier=earlier,
+        problems=problems,
         groups=[job.get("group") for job in jobs],
-    )  # fmt: skip
+    )
     order = order_jobs(parents, names, problems, positions)
     declared = document.get("groups") or ()
     for kind, name, given in (("groups", "path", declared), ("jobs", "group", jobs)):
@@ -124,9 +128,12 @@ def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupP
 
 
 def _planned_job(
-    job: Document, entry: int, parents: Sequence[Parents],
-    loose: Mapping[str, Sequence[Parents]], groups: GroupPlan,
-) -> Document:  # fmt: skip
+    job: Document,
+    entry: int,
+    parents: Sequence[Parents],
+    loose: Mapping[str, Sequence[Parents]],
+    groups: GroupPlan,
+) -> Document:
     """Return a job with numbers for names."""
     changed = {**job, **groups.of_job(job)}
     if job.get("parents"):

@@ -87,11 +87,15 @@ async def look_for_files(api: "ApiRoutes", document: Document) -> Document:
         given = [msgspec.to_builtins(one) for one in inputs]
         answer = await api.try_files(given, stores)
         seen += [
-            *((files.inputs[one], one.from_, found)
-              for one, found in zip(inputs, answer["inputs"], strict=True)),
-            *((files.stores[name], f"store://{name}/", found)
-              for name, found in zip(stores, answer["stores"], strict=True)),
-        ]  # fmt: skip
+            *(
+                (files.inputs[one], one.from_, found)
+                for one, found in zip(inputs, answer["inputs"], strict=True)
+            ),
+            *(
+                (files.stores[name], f"store://{name}/", found)
+                for name, found in zip(stores, answer["stores"], strict=True)
+            ),
+        ]
     n_looked_at = sum(found["is_looked_at"] for _, _, found in seen)
     return {
         "looked_at": n_looked_at,

@@ -6,9 +6,18 @@ from decimal import Decimal, InvalidOperation
 
 _BYTES = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([kmgtp]i?)?b?\s*", re.IGNORECASE)
 _FACTORS = {
-    "": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15,
-    "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40, "pi": 2**50,
-}  # fmt: skip
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "p": 10**15,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+    "pi": 2**50,
+}
 MIB = 2**20
 CPU_M_MAX = 100_000_000
 BYTES_MAX = 2**50

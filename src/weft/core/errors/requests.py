@@ -29,9 +29,10 @@ class BadId(Invalid, code="API.INVALID_ID"):
     def __init__(self, text: str, *, expected: str, hint: str = "", why: str = "") -> None:
         shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
         super().__init__(
-            f"{shown!r} is {why or 'not an id'}", detail=f"{expected[0].upper()}{expected[1:]}.",
+            f"{shown!r} is {why or 'not an id'}",
+            detail=f"{expected[0].upper()}{expected[1:]}.",
             hint=hint or (_LISTS if "b12" in expected else "Correct it and try again."),
-        )  # fmt: skip
+        )
 
 
 class RightMissing(Forbidden, code="API.RIGHT_MISSING", sqlstate="WF121"):

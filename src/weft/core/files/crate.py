@@ -100,13 +100,17 @@ class _Crate:
             name = format_job_ref(batch["id"], ran.jobs[0]["job_id"])
         title = f"{name} {batch['name'] or ''}".strip()
         self._add(
-            WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            name=f"The jobs of {title}", encodingFormat="application/json",
-            contentSize=str(len(plan.encode())), version=str(batch["id"]),
+            WORKFLOW,
+            ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+            name=f"The jobs of {title}",
+            encodingFormat="application/json",
+            contentSize=str(len(plan.encode())),
+            version=str(batch["id"]),
             sha256=hashlib.sha256(plan.encode()).hexdigest(),
             programmingLanguage=self._add(
-                "#weft", "ComputerLanguage", name="weft", version=ran.version),
-        )  # fmt: skip
+                "#weft", "ComputerLanguage", name="weft", version=ran.version
+            ),
+        )
         for job in ran.jobs:
             self._add_outputs(job)
         actions = [one for job in ran.jobs if (one := self._add_action(job))]
@@ -115,18 +119,31 @@ class _Crate:
         values = [entity for entity in self._entities.values() if "value" in entity]
         workflow["input"] = _each_once(map(self._add_parameter, values))
         described = [{"@id": key} for key, one in self._entities.items() if "File" in _types(one)]
-        head = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": [
-            {"@id": "https://w3id.org/ro/crate/1.1"}, {"@id": [*_PROFILES][-1]},
-        ]}  # fmt: skip
+        head = {
+            "@id": METADATA,
+            "@type": "CreativeWork",
+            "about": {"@id": "./"},
+            "conformsTo": [
+                {"@id": "https://w3id.org/ro/crate/1.1"},
+                {"@id": [*_PROFILES][-1]},
+            ],
+        }
         crate = {
-            "@id": "./", "@type": "Dataset", "name": title,
+            "@id": "./",
+            "@type": "Dataset",
+            "name": title,
             "description": f"What {title} has run: jobs, files, products and parameters.",
             "datePublished": made_at.isoformat(timespec="seconds"),
-            "license": self._licence(licence), "author": self._user(ran.batch["user"]),
-            "conformsTo": [self._add(key, "CreativeWork", name=one[0], version=one[1])
-                           for key, one in _PROFILES.items()],
-            "mainEntity": {"@id": WORKFLOW}, "hasPart": described, "mentions": [root, *actions],
-        }  # fmt: skip
+            "license": self._licence(licence),
+            "author": self._user(ran.batch["user"]),
+            "conformsTo": [
+                self._add(key, "CreativeWork", name=one[0], version=one[1])
+                for key, one in _PROFILES.items()
+            ],
+            "mainEntity": {"@id": WORKFLOW},
+            "hasPart": described,
+            "mentions": [root, *actions],
+        }
         graph: list[Entity] = [head, crate, *self._entities.values()]
         return {"@context": _CONTEXT, "@graph": [_compact(one) for one in graph]}
 
@@ -151,16 +168,22 @@ class _Crate:
         ends = [job["ended_at"] for job in jobs if job["ended_at"]]
         own = {"error": f"{len(bad)} of {len(jobs)} jobs did not succeed"} if bad else {}
         return self._add(
-            f"#run-{name}", "CreateAction", name=f"Run of {title}",
+            f"#run-{name}",
+            "CreateAction",
+            name=f"Run of {title}",
             description=f"{len(jobs)} jobs of billing project {batch['billing_project']}",
-            instrument={"@id": WORKFLOW}, agent=self._user(batch["user"]),
-            startTime=min((one["startTime"] for one in parts if "startTime" in one),
-                          default=_moment(batch["created_at"])),
-            endTime=_moment(max(ends, default=None)), actionStatus=_status(failed=bool(bad)),
+            instrument={"@id": WORKFLOW},
+            agent=self._user(batch["user"]),
+            startTime=min(
+                (one["startTime"] for one in parts if "startTime" in one),
+                default=_moment(batch["created_at"]),
+            ),
+            endTime=_moment(max(ends, default=None)),
+            actionStatus=_status(failed=bool(bad)),
             object=_each_once(one for part in parts for one in part.get("object", ())) or None,
             result=_each_once(one for part in parts for one in part.get("result", ())) or None,
             **own,
-        )  # fmt: skip
+        )
 
     def _user(self, name: str) -> dict[str, str]:
         return self._add(f"#user-{quote(name, safe='')}", "Person", name=name)
@@ -169,10 +192,14 @@ class _Crate:
         for one in self.ran.files.get(job["job_id"], ()):
             key = self._place(job["job_id"], one)
             self._add(
-                key, "File", name=one["path"], contentSize=str(one["bytes"]),
-                encodingFormat=guess_type(one["path"])[0], sha256=one["sha256"],
+                key,
+                "File",
+                name=one["path"],
+                contentSize=str(one["bytes"]),
+                encodingFormat=guess_type(one["path"])[0],
+                sha256=one["sha256"],
                 dateModified=_moment(one["kept_at"]),
-            )  # fmt: skip
+            )
             for of in (f"j{job['job_id']}", job["name"]):
                 self._outputs[of, one["path"]] = key
 
@@ -190,21 +217,29 @@ class _Crate:
             return None
         ref = format_job_ref(self.ran.batch["id"], job["job_id"])
         products = [product for product in self.ran.products if product["job_id"] == job["job_id"]]
-        results = [{"@id": self._place(job["job_id"], one)}
-                   for one in self.ran.files.get(job["job_id"], ())]  # fmt: skip
+        results = [
+            {"@id": self._place(job["job_id"], one)}
+            for one in self.ran.files.get(job["job_id"], ())
+        ]
         results += [self._add_product(product) for product in products]
         bad = job["state"] != "success"
         why = job["message"] or job["reason"] or job["state"]
         return self._add(
-            f"#{ref}", "CreateAction", name=f"{ref} {job['name'] or ''}".strip(),
+            f"#{ref}",
+            "CreateAction",
+            name=f"{ref} {job['name'] or ''}".strip(),
             description=f"attempt {job['attempt']}, state {job['state']}, "
-                        f"exit code {job['exit_code']}",
-            instrument=self._program(job), agent=self._user(job["user"]),
-            startTime=_moment(job["started_at"]), endTime=_moment(job["ended_at"]),
-            actionStatus=_status(failed=bad), error=why if bad else None,
-            containerImage=self._image(job), object=self._inputs(job) or None,
+            f"exit code {job['exit_code']}",
+            instrument=self._program(job),
+            agent=self._user(job["user"]),
+            startTime=_moment(job["started_at"]),
+            endTime=_moment(job["ended_at"]),
+            actionStatus=_status(failed=bad),
+            error=why if bad else None,
+            containerImage=self._image(job),
+            object=self._inputs(job) or None,
             result=_each_once(results) or None,
-        )  # fmt: skip
+        )
 
     def _program(self, job: Mapping[str, Any]) -> dict[str, str]:
         """Return what ran: the application, the program or the script."""
@@ -224,8 +259,12 @@ class _Crate:
         image = (job["spec"].get("container") or {}).get("image")
         if not image:
             return None
-        return self._add(f"#image-{quote(image, safe='')}", "ContainerImage", name=image,
-                         additionalType={"@id": f"{_TERMS}DockerImage"})  # fmt: skip
+        return self._add(
+            f"#image-{quote(image, safe='')}",
+            "ContainerImage",
+            name=image,
+            additionalType={"@id": f"{_TERMS}DockerImage"},
+        )
 
     def _inputs(self, job: Mapping[str, Any]) -> list[Mapping[str, str]]:
         """Return what a job was given: files, and versions of parameters."""
@@ -252,19 +291,29 @@ class _Crate:
         value = f"version {version}" if known is None else known["value"]
         text = value if isinstance(value, str | int | float) else json.dumps(value)
         return self._add(
-            f"#value-{quote(name)}-{version}", "PropertyValue", name=name, value=text,
-            version=version, exampleOfWork={"@id": f"#param-{quote(name)}"},
-        )  # fmt: skip
+            f"#value-{quote(name)}-{version}",
+            "PropertyValue",
+            name=name,
+            value=text,
+            version=version,
+            exampleOfWork={"@id": f"#param-{quote(name)}"},
+        )
 
     def _add_parameter(self, value: Entity) -> dict[str, str]:
         """Add the parameter of a value."""
         of = value["exampleOfWork"]["@id"]
-        examples = [{"@id": entity["@id"]} for entity in self._entities.values()
-                    if entity.get("exampleOfWork") == {"@id": of}]  # fmt: skip
+        examples = [
+            {"@id": entity["@id"]}
+            for entity in self._entities.values()
+            if entity.get("exampleOfWork") == {"@id": of}
+        ]
         return self._add(
-            of, "FormalParameter", name=value["name"], additionalType=_type_of(value["value"]),
+            of,
+            "FormalParameter",
+            name=value["name"],
+            additionalType=_type_of(value["value"]),
             workExample=examples,
-        )  # fmt: skip
+        )
 
     def _add_product(self, one: Mapping[str, Any]) -> dict[str, str]:
         """Add a product: by its address if it names one."""
@@ -276,11 +325,12 @@ class _Crate:
         return self._add(
             _uri(str(address)) if is_file else f"#product-{one['id']}",
             "File" if is_file else "CreativeWork",
-            name=str(name or f"product {one['id']}"), dateCreated=_moment(one["kept_at"]),
+            name=str(name or f"product {one['id']}"),
+            dateCreated=_moment(one["kept_at"]),
             encodingFormat=guess_type(str(address))[0] if is_file else None,
             description=json.dumps(product, ensure_ascii=False),
             sha256=digest if isinstance(digest, str) else None,
-        )  # fmt: skip
+        )
 
 
 def _types(entity: Entity) -> Sequence[str]:

@@ -22,8 +22,16 @@ _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ERRORS: Final = frozenset({JobState.FAILED, JobState.ERROR, JobState.BLOCKED, JobState.CANCELLED})
 """Core states whose statuses no way leads through: it may end there."""
 _FIELDS: Final = (
-    "statuses", "first", "next", "core", "phase", "exit", "limits", "on_limit", "lost"
-)  # fmt: skip
+    "statuses",
+    "first",
+    "next",
+    "core",
+    "phase",
+    "exit",
+    "limits",
+    "on_limit",
+    "lost",
+)
 _STATES: Final = {state.word: state for state in JobState}
 FINISHED: Final = 20
 PUBLISHED: Final = 21

@@ -93,9 +93,13 @@ def _statuses(given: object, number_of: Callable[[object], int], say: Say) -> Ma
 
 
 def _read(
-    given: object, name: str, own: tuple[str, ...], number_of: Callable[[object], int],
-    words: Sequence[str], say: Say,
-) -> Path:  # fmt: skip
+    given: object,
+    name: str,
+    own: tuple[str, ...],
+    number_of: Callable[[object], int],
+    words: Sequence[str],
+    say: Say,
+) -> Path:
     known = ("path", "subtype", *own)
     if not isinstance(given, Mapping) or not all(one in known for one in given):
         say((name,), f"it should be a table of {', '.join(known)}")

@@ -21,8 +21,12 @@ PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 VALUE_CHARS_MAX: Final = 4000
 _INTEGER_MAX: Final = 2**63
 _KINDS: Final[Mapping[type, ParameterType]] = {
-    bool: "boolean", int: "integer", float: "number", str: "text", list: "list"
-}  # fmt: skip
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "text",
+    list: "list",
+}
 
 
 @dataclass(frozen=True)

@@ -24,20 +24,29 @@ _MARK: Final = 18.0
 _BELOW: Final = 22.0
 _THICK_MAX: Final = 3.0
 _MERMAID_STYLES: Final = {
-    "success": "stroke:#1a7f37", "failed": "stroke:#b42318,stroke-width:3px",
+    "success": "stroke:#1a7f37",
+    "failed": "stroke:#b42318,stroke-width:3px",
     "error": "stroke:#8b1e6b,stroke-width:3px",
-    "cancelled": "stroke:#6e7781,stroke-dasharray:2 3", "running": "stroke:#0a5ca8",
-    "creating": "stroke:#0a5ca8", "queued": "stroke:#9a6700,stroke-dasharray:4 3",
-    "ready": "stroke:#9a6700,stroke-dasharray:4 3", "blocked": "stroke:#9a6700",
+    "cancelled": "stroke:#6e7781,stroke-dasharray:2 3",
+    "running": "stroke:#0a5ca8",
+    "creating": "stroke:#0a5ca8",
+    "queued": "stroke:#9a6700,stroke-dasharray:4 3",
+    "ready": "stroke:#9a6700,stroke-dasharray:4 3",
+    "blocked": "stroke:#9a6700",
     "pending": "stroke:#8c959f,stroke-dasharray:4 3",
-}  # fmt: skip
+}
 _DOT_STYLES: Final = {
-    "success": 'color="#1a7f37"', "failed": 'color="#b42318", penwidth=3',
-    "error": 'color="#8b1e6b", penwidth=3', "cancelled": 'color="#6e7781", style=dotted',
-    "running": 'color="#0a5ca8"', "creating": 'color="#0a5ca8"',
-    "queued": 'color="#9a6700", style=dashed', "ready": 'color="#9a6700", style=dashed',
-    "blocked": 'color="#9a6700"', "pending": 'color="#8c959f", style=dashed',
-}  # fmt: skip
+    "success": 'color="#1a7f37"',
+    "failed": 'color="#b42318", penwidth=3',
+    "error": 'color="#8b1e6b", penwidth=3',
+    "cancelled": 'color="#6e7781", style=dotted',
+    "running": 'color="#0a5ca8"',
+    "creating": 'color="#0a5ca8"',
+    "queued": 'color="#9a6700", style=dashed',
+    "ready": 'color="#9a6700", style=dashed',
+    "blocked": 'color="#9a6700"',
+    "pending": 'color="#8c959f", style=dashed',
+}
 
 
 def draw_svg(
@@ -68,9 +77,17 @@ def draw_svg(
 
 def _add_edges(svg: Element, graph: Graph, layout: Layout) -> None:
     marker = add(
-        add(svg, "defs"), "marker", id="arrow", viewBox="0 0 8 8", refX=8, refY=4,
-        markerWidth=7, markerHeight=7, orient="auto-start-reverse", markerUnits="userSpaceOnUse",
-    )  # fmt: skip
+        add(svg, "defs"),
+        "marker",
+        id="arrow",
+        viewBox="0 0 8 8",
+        refX=8,
+        refY=4,
+        markerWidth=7,
+        markerHeight=7,
+        orient="auto-start-reverse",
+        markerUnits="userSpaceOnUse",
+    )
     add(marker, "path", "arrow", d="M0 0 L8 4 L0 8 Z")
     for edge, line in zip(graph.edges, layout.lines, strict=True):
         if line:

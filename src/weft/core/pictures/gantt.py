@@ -62,14 +62,22 @@ def _add_patterns(svg: Element) -> None:
     """Define a pattern for each phase, so that colours need not be told apart."""
     defs = add(svg, "defs")
     lines = {
-        "waiting": "M0 3 H6", "staging": "M1 1 H2 M4 4 H5", "starting": "M0 6 L6 0",
-        "storing": "M3 0 V6", "blocked": "M0 0 L6 6 M0 6 L6 0",
-    }  # fmt: skip
+        "waiting": "M0 3 H6",
+        "staging": "M1 1 H2 M4 4 H5",
+        "starting": "M0 6 L6 0",
+        "storing": "M3 0 V6",
+        "blocked": "M0 0 L6 6 M0 6 L6 0",
+    }
     for phase, line in lines.items():
         pattern = add(
-            defs, "pattern", f"p-{phase}", id=f"p-{phase}", width=6, height=6,
+            defs,
+            "pattern",
+            f"p-{phase}",
+            id=f"p-{phase}",
+            width=6,
+            height=6,
             patternUnits="userSpaceOnUse",
-        )  # fmt: skip
+        )
         add(pattern, "rect", "part", width=6, height=6, fill_opacity=".35")
         add(pattern, "path", "mark", d=line, stroke_width=1.2)
 
@@ -159,8 +167,12 @@ def _add_busy(group: Element, line: WorkerLine, top: float) -> None:
     parts = [f"M{LEFT:.1f} {top + _BUSY:.1f}"]
     for i, value in enumerate(line.running):
         parts.append(f"V{top + _BUSY - value * _BUSY / most:.1f}H{LEFT + (i + 1) * width:.1f}")
-    add(add(group, "g", "p-running"), "path", d="".join(parts) + f"V{top + _BUSY:.1f}Z",
-        fill="currentColor")  # fmt: skip
+    add(
+        add(group, "g", "p-running"),
+        "path",
+        d="".join(parts) + f"V{top + _BUSY:.1f}Z",
+        fill="currentColor",
+    )
 
 
 def _add_attempt(
@@ -178,8 +190,15 @@ def _add_attempt(
     started = _x(timeline, bar.started_at or end)
     if started > claimed:
         early = add(group, "g", "p-starting")
-        add(early, "rect", x=claimed, y=top + 1, width=started - claimed, height=_LANE - 2,
-            fill=_fill("starting"))  # fmt: skip
+        add(
+            early,
+            "rect",
+            x=claimed,
+            y=top + 1,
+            width=started - claimed,
+            height=_LANE - 2,
+            fill=_fill("starting"),
+        )
     width = max(right - started, 1.0)
     kind = "part" if bar.state in _WELL else "part bad"
     add(group, "rect", kind, x=started, y=top + 1, width=width, height=_LANE - 2, rx=2)

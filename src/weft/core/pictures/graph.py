@@ -11,15 +11,30 @@ from weft.core.states import JobState
 ALIKE_MIN: Final = 12
 """So many jobs with the same parents and the same children are one node."""
 COUNTS: Final[Mapping[str, str]] = {
-    "success": "n_succeeded", "failed": "n_failed", "error": "n_errored",
-    "cancelled": "n_cancelled", "running": "n_running", "creating": "n_creating",
-    "queued": "n_queued", "ready": "n_ready", "blocked": "n_blocked", "pending": "n_pending",
-}  # fmt: skip
+    "success": "n_succeeded",
+    "failed": "n_failed",
+    "error": "n_errored",
+    "cancelled": "n_cancelled",
+    "running": "n_running",
+    "creating": "n_creating",
+    "queued": "n_queued",
+    "ready": "n_ready",
+    "blocked": "n_blocked",
+    "pending": "n_pending",
+}
 """States in the order of bars, and the fields of documents that count their jobs."""
 _TELLING: Final = (
-    "failed", "error", "running", "creating", "blocked", "queued", "ready", "pending",
-    "cancelled", "success",
-)  # fmt: skip
+    "failed",
+    "error",
+    "running",
+    "creating",
+    "blocked",
+    "queued",
+    "ready",
+    "pending",
+    "cancelled",
+    "success",
+)
 """Of jobs in several states, the first of these is shown."""
 
 
@@ -107,9 +122,16 @@ def _node(
 ) -> GraphNode:
     telling = next((state for state in _TELLING if state in states), JobState.SUCCESS.word)
     return GraphNode(
-        id=id_, kind=kind, name=name, group_id=group_id, job_id=job_id, last_job_id=last_job_id,
-        state=telling, n_jobs=sum(states.values()), states=states,
-    )  # fmt: skip
+        id=id_,
+        kind=kind,
+        name=name,
+        group_id=group_id,
+        job_id=job_id,
+        last_job_id=last_job_id,
+        state=telling,
+        n_jobs=sum(states.values()),
+        states=states,
+    )
 
 
 def fold_alike(

@@ -5,6 +5,17 @@ from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_
 from weft.core.pools.pool import Flavour, Pool, PoolDifference, plan_changes
 
 __all__ = [
-    "ANYWHERE", "Decision", "Demand", "Flavour", "Machine", "OwnJob", "Pool", "PoolDifference",
-    "decide", "decide_all", "offers_of", "plan_changes", "used_share",
-]  # fmt: skip
+    "ANYWHERE",
+    "Decision",
+    "Demand",
+    "Flavour",
+    "Machine",
+    "OwnJob",
+    "Pool",
+    "PoolDifference",
+    "decide",
+    "decide_all",
+    "offers_of",
+    "plan_changes",
+    "used_share",
+]

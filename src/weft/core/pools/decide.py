@@ -26,7 +26,7 @@ from weft.core.pools.wide import (
     quota_left_m,
     stays,
     widest,
-)  # fmt: skip
+)
 from weft.core.scheduling.offers import MACHINE, Ask, serves
 from weft.core.text.amounts import counted
 
@@ -380,15 +380,22 @@ def decide_all(
     gone = _gone(pool, [machine for machine in machines if machine.is_own])
     new: list[Decision] = []
     if own_jobs:
-        for_all = [decision for decision in decide(pool, demand, machines, closed_regions)
-                   if decision.kind == "create"]  # fmt: skip
+        for_all = [
+            decision
+            for decision in decide(pool, demand, machines, closed_regions)
+            if decision.kind == "create"
+        ]
         most = _most(pool, len(for_all), machines)
         new = _created_own(pool, own_jobs, machines, closed_regions, most)
         coming = [_coming(pool, decision) for decision in new]
         left = pool.creates_per_round - len(new)
-        pool, machines = msgspec.structs.replace(pool, creates_per_round=left), [
-            *machines, *coming,
-        ]  # fmt: skip
+        pool, machines = (
+            msgspec.structs.replace(pool, creates_per_round=left),
+            [
+                *machines,
+                *coming,
+            ],
+        )
     return [*gone, *new, *decide(pool, demand, machines, closed_regions)]
 
 
@@ -438,8 +445,14 @@ def _created_own(
         flavour = flavours.get(str(job.asks.get(MACHINE)))
         if len(decisions) >= most or flavour is None:
             continue
-        region = next((one for one in sorted(count, key=count.__getitem__)
-                       if _holds(pool, flavour, one, job)), None)  # fmt: skip
+        region = next(
+            (
+                one
+                for one in sorted(count, key=count.__getitem__)
+                if _holds(pool, flavour, one, job)
+            ),
+            None,
+        )
         if region is None or (left_m is not None and flavour.cpu_m > left_m):
             continue
         count[region] += 1

@@ -33,9 +33,12 @@ def widest(
 def new_machine(pool: Pool, flavour: Flavour, region: str) -> Machine:
     """Return what a machine will be."""
     return Machine(
-        name="", flavour=flavour.name, cpu_m=flavour.cpu_m, memory_mib=flavour.memory_mib,
+        name="",
+        flavour=flavour.name,
+        cpu_m=flavour.cpu_m,
+        memory_mib=flavour.memory_mib,
         offers=offers_of(pool.name, flavour, region),
-    )  # fmt: skip
+    )
 
 
 def could_hold(machine: Machine, demand: Demand) -> bool:

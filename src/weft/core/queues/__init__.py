@@ -29,8 +29,28 @@ from weft.core.queues.route import (
 )
 
 __all__ = [
-    "ATTRIBUTES", "DEFAULT", "Asked", "AskingRouter", "Attribute", "Chosen", "Guard", "Queue",
-    "QueueDifference", "Request", "Route", "Router", "Unrouted", "Verdict", "WrongGuard",
-    "chosen_of", "compile_each_saved", "compile_guard", "compile_saved", "first_of",
-    "plan_changes", "refusal_of_each", "takes_of_each", "verdicts_of",
-]  # fmt: skip
+    "ATTRIBUTES",
+    "DEFAULT",
+    "Asked",
+    "AskingRouter",
+    "Attribute",
+    "Chosen",
+    "Guard",
+    "Queue",
+    "QueueDifference",
+    "Request",
+    "Route",
+    "Router",
+    "Unrouted",
+    "Verdict",
+    "WrongGuard",
+    "chosen_of",
+    "compile_each_saved",
+    "compile_guard",
+    "compile_saved",
+    "first_of",
+    "plan_changes",
+    "refusal_of_each",
+    "takes_of_each",
+    "verdicts_of",
+]

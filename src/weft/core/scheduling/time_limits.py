@@ -12,8 +12,21 @@ ASK: Final = "timeout_s"
 longest time limit that ends before.
 """
 BOUNDS_S: Final = (
-    10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400,
-)  # fmt: skip
+    10,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14_400,
+    28_800,
+    43_200,
+    86_400,
+)
 
 MARGIN_S: Final = 180
 """Of the life of a machine that ends: a minute each for the start of its worker, until the jobs

@@ -11,7 +11,19 @@ from weft.core.why.sentences import Cause, GateSentence, command, group_of, name
 from weft.core.why.waiting import causes_of_wait
 
 __all__ = [
-    "Cause", "EndFacts", "GateFacts", "GateSentence", "GroupFacts", "JobFacts", "ParentFacts",
-    "PoolFacts", "causes_of_end", "causes_of_group", "causes_of_wait", "command", "group_of",
-    "name_of", "sentence",
-]  # fmt: skip
+    "Cause",
+    "EndFacts",
+    "GateFacts",
+    "GateSentence",
+    "GroupFacts",
+    "JobFacts",
+    "ParentFacts",
+    "PoolFacts",
+    "causes_of_end",
+    "causes_of_group",
+    "causes_of_wait",
+    "command",
+    "group_of",
+    "name_of",
+    "sentence",
+]

@@ -268,10 +268,11 @@ def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
         )
     asked = ", ".join(f"{name} {_shown(value)}" for name, value in sorted(job.asks.items()))
     labels = [
-        word for name, value in sorted(job.asks.items())
+        word
+        for name, value in sorted(job.asks.items())
         if isinstance(value, str) and name != "executor"
         for word in ("--label", f"{name}={value}")
-    ]  # fmt: skip
+    ]
     return Cause(
         "not_offered",
         f"{WORKER}{of_pool} that offers {asked}: none does",

@@ -72,8 +72,11 @@ class _Conditions:
     async def _record(self) -> None:
         """Record what ended tests said, or raise a task's error: then this term is over."""
         store, epoch = self._context.store, self._context.epoch
-        ended = {condition.condition_id: (condition, task.result())
-                 for task, condition in self._tests.items() if task.done()}  # fmt: skip
+        ended = {
+            condition.condition_id: (condition, task.result())
+            for task, condition in self._tests.items()
+            if task.done()
+        }
         if not ended:
             return
         failed = [number for number, (_, tested) in ended.items() if not tested.passed]
@@ -83,13 +86,19 @@ class _Conditions:
         for number in await store.record_tests(epoch, found):
             condition, tested = ended[number]
             log.info(
-                "condition.tested", condition=number, tester=condition.tester,
-                passed=tested.passed, message=tested.message,
-            )  # fmt: skip
+                "condition.tested",
+                condition=number,
+                tester=condition.tester,
+                passed=tested.passed,
+                message=tested.message,
+            )
         metrics.CONDITION_TESTS.labels("failed").inc(len(failed))
         metrics.CONDITION_TESTS.labels("passed").inc(len(ended) - len(failed))
-        self._tests = {task: condition for task, condition in self._tests.items()
-                       if condition.condition_id not in ended}  # fmt: skip
+        self._tests = {
+            task: condition
+            for task, condition in self._tests.items()
+            if condition.condition_id not in ended
+        }
 
     async def _postpone(self, failed: Sequence[int]) -> None:
         """Let the jobs that are due now wait on; those that are locked stay due."""

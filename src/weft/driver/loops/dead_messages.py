@@ -76,17 +76,28 @@ class _DeadMessages:
         death, body = delivery.death, delivery.body[:DEAD_BYTES_MAX]
         route = route_of(tenant, death.source)
         message = DeadMessage(
-            name, tenant, death.source, None if route is None else route.queue, death.reason,
-            death.error, body, max(len(delivery.body), death.n_bytes or 0),
-        )  # fmt: skip
+            name,
+            tenant,
+            death.source,
+            None if route is None else route.queue,
+            death.reason,
+            death.error,
+            body,
+            max(len(delivery.body), death.n_bytes or 0),
+        )
         await self._store.keep_dead_message(
-            self._context.epoch, message,
-            keep_max=settings.dead_messages_max, keep_s=settings.dead_messages_keep_s,
-        )  # fmt: skip
+            self._context.epoch,
+            message,
+            keep_max=settings.dead_messages_max,
+            keep_s=settings.dead_messages_keep_s,
+        )
         log.warning(
-            "transport.dead_message", transport=name, source=death.source[:200],
-            reason=death.reason, bytes=message.n_bytes,
-        )  # fmt: skip
+            "transport.dead_message",
+            transport=name,
+            source=death.source[:200],
+            reason=death.reason,
+            bytes=message.n_bytes,
+        )
         metrics.TRANSPORT_DEAD.labels(name, death.reason).inc()
         if settings.dead_messages_mail:
             self._mail.note(name, death.reason, death.source)
@@ -112,9 +123,11 @@ class _DeadMessages:
     async def _send_again(self) -> None:
         store, epoch = self._store, self._context.epoch
         dead_messages = await store.take_dead_messages(
-            epoch, sorted(self._transports.by_name),
-            keep_s=self._context.settings.dead_messages_keep_s, limit=AGAIN_MAX,
-        )  # fmt: skip
+            epoch,
+            sorted(self._transports.by_name),
+            keep_s=self._context.settings.dead_messages_keep_s,
+            limit=AGAIN_MAX,
+        )
         sent: list[int] = []
         for name in sorted({message.transport for message in dead_messages}):
             some = [message for message in dead_messages if message.transport == name]

@@ -127,9 +127,12 @@ def _record(topic: str, row: Row) -> Record:
     headers = {"id": document["id"], "kind": document["kind"]}
     # One batch has one partition: so the events of a job stay in order.
     return Record(
-        topic, format_batch_id(row["batch_id"]), _encoded(document), headers,
+        topic,
+        format_batch_id(row["batch_id"]),
+        _encoded(document),
+        headers,
         parts=row["jobs"] or (),
-    )  # fmt: skip
+    )
 
 
 def _encoded(document: Mapping[str, Any]) -> bytes:

@@ -65,9 +65,14 @@ async def _add_bodies(
         beyond = "command" if spec is None else beyond_command(spec)
         if spec is not None and beyond is None:
             found[offer.offer_id] = foreign_job(
-                offer.tenant, offer.batch_id, offer.job_id, (offer.offer_id, offer.fence),
-                offer.until, spec, offer.trace_id,
-            )  # fmt: skip
+                offer.tenant,
+                offer.batch_id,
+                offer.job_id,
+                (offer.offer_id, offer.fence),
+                offer.until,
+                spec,
+                offer.trace_id,
+            )
             continue
         message = f"foreign programs get a command and nothing else: this job has {beyond}"
         if beyond == "command":

@@ -86,16 +86,20 @@ async def _record(context: LoopContext, announced: Announced, one: Row) -> Recor
         return None  # another set's, or it does not travel
     if one["kind"] == "dead":
         value: dict[str, Any] = {
-            wire.JOB: job_id, "reason": one["error"] or None,
-            "finalRetryCount": one["n_failed"], "failedAt": one["at"].replace("+00:00", "Z"),
-        }  # fmt: skip
+            wire.JOB: job_id,
+            "reason": one["error"] or None,
+            "finalRetryCount": one["n_failed"],
+            "failedAt": one["at"].replace("+00:00", "Z"),
+        }
         return Record(wire.DEAD, job_id, msgspec.json.encode(value), {wire.TRACE: trace_id})
     if wire.COME in who:
         return None
     value = {
-        wire.JOB: job_id, "type": "SIMULATION", "instruction": spec.simulation,
+        wire.JOB: job_id,
+        "type": "SIMULATION",
+        "instruction": spec.simulation,
         "maxRetries": one["max_attempts"] - 1,
-    }  # fmt: skip
+    }
     headers = wire.headers_of(trace_id, wire.created_event_id(job_id))
     return Record(wire.CREATED, job_id, msgspec.json.encode(value), headers)
 

@@ -129,9 +129,11 @@ class _Outcomes:
             listener.held.append((delivery, read_answer(delivery.body)))
         except Malformed as error:
             log.warning(
-                "transport.message_refused", transport=listener.transport, queue="outcomes",
+                "transport.message_refused",
+                transport=listener.transport,
+                queue="outcomes",
                 error=str(error),
-            )  # fmt: skip
+            )
             metrics.TRANSPORT_REFUSED.labels(listener.transport).inc()
             await delivery.refuse(str(error))
 
@@ -140,9 +142,12 @@ class _Outcomes:
         while listener.held:
             asked = listener.held[:ANSWERS_MAX]
             words = await record(
-                self._store, self._context.epoch, listener.transport, listener.tenant,
+                self._store,
+                self._context.epoch,
+                listener.transport,
+                listener.tenant,
                 [answer for _, answer in asked],
-            )  # fmt: skip
+            )
             over = [one for one, word in zip(asked, words, strict=True) if word != "not_now"]
             for one in over:
                 await one[0].acknowledge()
@@ -233,9 +238,12 @@ def _record(one: ForeignCommand) -> Record:
     )
     headers = {"id": f"{one.offer_id}-{one.command_id or 'cancel'}", "kind": command.command}
     return Record(
-        f"weft.{one.tenant}.commands", f"{batch}.j{one.job_id}", msgspec.json.encode(command),
-        headers, needs_reader=True,
-    )  # fmt: skip
+        f"weft.{one.tenant}.commands",
+        f"{batch}.j{one.job_id}",
+        msgspec.json.encode(command),
+        headers,
+        needs_reader=True,
+    )
 
 
 def _word(one: ForeignCommand) -> CommandWord:

@@ -52,15 +52,20 @@ def _tell(found: Patrolled) -> None:
     for row in found.ended:
         metrics.JOBS_OVERDUE.inc(row["n_jobs"])
         log.warning(
-            "jobs.overdue", batch=format_batch_id(row["batch_id"]), jobs=row["n_jobs"],
+            "jobs.overdue",
+            batch=format_batch_id(row["batch_id"]),
+            jobs=row["n_jobs"],
             message=row["message"],
-        )  # fmt: skip
+        )
     if found.orphans:
         first = found.orphans[0]
         log.error(
-            "jobs.orphaned", jobs=len(found.orphans), job_state=first["state"],
-            job=format_job_ref(first["batch_id"], first["job_id"]), hint=HINT,
-        )  # fmt: skip
+            "jobs.orphaned",
+            jobs=len(found.orphans),
+            job_state=first["state"],
+            job=format_job_ref(first["batch_id"], first["job_id"]),
+            hint=HINT,
+        )
 
 
 LOOP = Loop("patrol", _run, after=("fold",))

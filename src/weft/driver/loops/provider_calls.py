@@ -101,9 +101,11 @@ class Leftovers:
     """When each was first seen, in one term: the next one waits anew."""
 
     def __init__(
-        self, grace_s: float, why: Callable[[Exception], str],
+        self,
+        grace_s: float,
+        why: Callable[[Exception], str],
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`why`: puts what a plug-in raised into words."""
         self._grace_s = grace_s
         self._why = why
@@ -111,9 +113,12 @@ class Leftovers:
         self._seen: dict[str, dict[Leftover, float]] = {}
 
     async def look(
-        self, name: str, provider: Provider, pools: Sequence[Mapping[str, Option]],
+        self,
+        name: str,
+        provider: Provider,
+        pools: Sequence[Mapping[str, Option]],
         limited: Callable[[Callable[[], Awaitable[None]]], Awaitable[None]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Ask a provider what is left, and remove what was left before. `limited` calls it."""
         if not isinstance(provider, ClearsUp):
             return
@@ -154,6 +159,10 @@ class Leftovers:
 
 def _tell(event: str, provider: str, leftover: Leftover) -> None:
     log.info(
-        event, provider=provider, kind=leftover.kind, id=leftover.provider_id, name=leftover.name,
+        event,
+        provider=provider,
+        kind=leftover.kind,
+        id=leftover.provider_id,
+        name=leftover.name,
         region=leftover.region,
-    )  # fmt: skip
+    )

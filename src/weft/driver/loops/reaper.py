@@ -31,9 +31,11 @@ async def _run(context: LoopContext) -> None:
             for lost in await context.store.lose_workers(context.epoch, grace_s):
                 metrics.WORKERS_LOST.inc()
                 log.warning(
-                    "worker.lost", worker=lost["worker"], attempts=lost["n_attempts"],
+                    "worker.lost",
+                    worker=lost["worker"],
+                    attempts=lost["n_attempts"],
                     silent_s=round(lost["silent_s"], 1),
-                )  # fmt: skip
+                )
 
 
 async def _steady_looks(

@@ -89,9 +89,11 @@ class Release:
     async def _offer(self) -> int:
         """Offer what there is room for; return how much that was."""
         found = await self._transports.store.offer_jobs(
-            self._context.epoch, self._names, limit_jobs=OFFERS_MAX,
+            self._context.epoch,
+            self._names,
+            limit_jobs=OFFERS_MAX,
             stocks={key: stock.size for key, stock in self._stocks.items()},
-        )  # fmt: skip
+        )
         limit = self._context.settings.offers_ahead_max
         queues = [one for one in found if one.key]
         self._stocks = {

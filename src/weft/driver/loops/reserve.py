@@ -36,8 +36,12 @@ async def keep(context: LoopContext, after_s: float) -> bool:
         told = [*kept, *fill_gaps(workers)]
         if told and await context.store.add_reservations(context.epoch, told):
             for one in kept:
-                log.info("worker.kept", incarnation=one.incarnation_id, batch_id=one.batch_id,
-                         job_id=one.job_id)  # fmt: skip
+                log.info(
+                    "worker.kept",
+                    incarnation=one.incarnation_id,
+                    batch_id=one.batch_id,
+                    job_id=one.job_id,
+                )
     return bool(rows)
 
 

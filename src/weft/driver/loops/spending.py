@@ -123,9 +123,12 @@ def _tell(limit: Limit, stage: Stage) -> None:
 
 def _facts(limit: Limit) -> dict[str, Any]:
     return {
-        "tenant": limit.tenant, "kind": limit.kind, "name": limit.name,
-        "measure": str(limit.measure), "amount": float(limit.spending.used),
-    }  # fmt: skip
+        "tenant": limit.tenant,
+        "kind": limit.kind,
+        "name": limit.name,
+        "measure": str(limit.measure),
+        "amount": float(limit.spending.used),
+    }
 
 
 LOOP = Loop("spending", _run, after=("fold",))

@@ -42,10 +42,13 @@ def _tell(row: Mapping[str, Any]) -> None:
         return
     metrics.ATTEMPTS_OVERDUE.labels("requeued" if row["goes_on"] else "ended").inc()
     log.warning(
-        "attempt.overdue", job=format_job_ref(row["batch_id"], row["job_id"]),
-        attempt=row["attempt"], worker=row["worker"], message=row["message"],
+        "attempt.overdue",
+        job=format_job_ref(row["batch_id"], row["job_id"]),
+        attempt=row["attempt"],
+        worker=row["worker"],
+        message=row["message"],
         goes_on=row["goes_on"],
-    )  # fmt: skip
+    )
 
 
 GAP_S = 1.0

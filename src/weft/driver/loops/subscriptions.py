@@ -82,10 +82,14 @@ def _of_job(job: Row, forms: NoticeForms, masks: tuple[str, ...]) -> Sequence[Ma
     if form is None:
         return []
     return [
-        {"subscription_id": notice.subscription_id, "event_key": notice.key, "url": notice.url,
-         "body": notice.body}
+        {
+            "subscription_id": notice.subscription_id,
+            "event_key": notice.key,
+            "url": notice.url,
+            "body": notice.body,
+        }
         for notice in form.notices(job["told"], job["subscriptions"], masks)
-    ]  # fmt: skip
+    ]
 
 
 LOOP = Loop("notify", _run)

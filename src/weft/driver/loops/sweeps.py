@@ -64,9 +64,13 @@ async def _settle(context: LoopContext) -> None:
 
 
 def _sweep(
-    name: str, function: str, most: int, *, told: Callable[[LoopContext, int], None] | None = None,
+    name: str,
+    function: str,
+    most: int,
+    *,
+    told: Callable[[LoopContext, int], None] | None = None,
     has_dates: bool = False,
-) -> Loop:  # fmt: skip
+) -> Loop:
     """Return a loop. `most`: per call, which is some ten milliseconds, so that rows are not locked
     for long and no gate is busy for long. `told`: of how many rows a pass met, if it met any.
     """
@@ -105,12 +109,17 @@ LOOPS: Final = (
     # dates, and takes places back from admitted jobs that are not claimed while others could use
     # them.
     _sweep(
-        "gates", "pass_gates", 1_000, has_dates=True,
+        "gates",
+        "pass_gates",
+        1_000,
+        has_dates=True,
         told=lambda _, n_jobs: log.debug("gates.passed", jobs=n_jobs),
     ),
     # Parks ready jobs of held groups, and lists those of released groups.
     _sweep(
-        "hold", "sweep_holds", 2_000,
+        "hold",
+        "sweep_holds",
+        2_000,
         told=lambda _, n_jobs: log.info("holds.swept", jobs=n_jobs),
     ),
     # Makes blocked jobs ready again when their dates come; what blocks jobs rings it.
@@ -120,7 +129,9 @@ LOOPS: Final = (
     _sweep("terms", "end_terms", 500, has_dates=True),
     # Seals the trail: it numbers what is committed, in a chain of digests.
     _sweep(
-        "trail", "seal_trail", 500,
+        "trail",
+        "seal_trail",
+        500,
         told=lambda _, n_entries: metrics.TRAIL_SEALED.inc(n_entries),
     ),
-)  # fmt: skip
+)

@@ -87,10 +87,24 @@ def _entries(jobs: Sequence[Row]) -> Iterator[range]:
 
 
 _ALIKE = (
-    "array_first", "cpu_m", "memory_mib", "storage_mib", "gpu", "countables", "group_id",
-    "set_ids", "priority", "always_run", "max_attempts", "retry_on", "name", "attributes",
-    "rare_fields", "parents", "parent_need",
-)  # fmt: skip
+    "array_first",
+    "cpu_m",
+    "memory_mib",
+    "storage_mib",
+    "gpu",
+    "countables",
+    "group_id",
+    "set_ids",
+    "priority",
+    "always_run",
+    "max_attempts",
+    "retry_on",
+    "name",
+    "attributes",
+    "rare_fields",
+    "parents",
+    "parent_need",
+)
 
 
 def _continues(one: Row, following: Row) -> bool:

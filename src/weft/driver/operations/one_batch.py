@@ -29,9 +29,12 @@ async def fill_set(store: DriverStore, epoch: int, operation: Operation, _keys: 
     upto = min(operation.position + STEP_NUMBERS, operation.n_total)
     in_range = all_of((query, IntegerTerm(Field.JOB_ID, Operator.LE, upto)))
     asked = JobQuery(
-        query=in_range, group=wanted["within_group"], after=operation.position,
-        limit=STEP_MEMBERS, limits=STEP_LIMITS,
-    )  # fmt: skip
+        query=in_range,
+        group=wanted["within_group"],
+        after=operation.position,
+        limit=STEP_MEMBERS,
+        limits=STEP_LIMITS,
+    )
     found = await store.matching_jobs(operation.tenant_id, operation.only_batch_id, asked)
     is_done = await store.fill_set(
         epoch,
@@ -74,9 +77,12 @@ async def _matching(store: DriverStore, operation: Operation) -> tuple[list[int]
     query = parse_query(text, Subject.JOBS, chars_max=len(text))
     in_range = all_of((query, IntegerTerm(Field.JOB_ID, Operator.LE, upto)))
     asked = JobQuery(
-        query=in_range, group=operation.arguments.get("within_group"), after=operation.position,
-        limit=RETRY_JOBS, limits=STEP_LIMITS,
-    )  # fmt: skip
+        query=in_range,
+        group=operation.arguments.get("within_group"),
+        after=operation.position,
+        limit=RETRY_JOBS,
+        limits=STEP_LIMITS,
+    )
     found = list(await store.matching_jobs(operation.tenant_id, operation.only_batch_id, asked))
     return found, found[-1] if len(found) == RETRY_JOBS else upto
 

@@ -77,9 +77,12 @@ async def save_app(
         pointer = [FieldError("/name", message)]
         raise invalid_app("the application has another name", message, pointer)
     new = NewApp(
-        name=name, for_user=document.for_user, digest=bytes.fromhex(document.digest),
-        n_bytes=document.n_bytes, description=msgspec.to_builtins(described),
-    )  # fmt: skip
+        name=name,
+        for_user=document.for_user,
+        digest=bytes.fromhex(document.digest),
+        n_bytes=document.n_bytes,
+        description=msgspec.to_builtins(described),
+    )
     found = await services.store.save_app(caller, new, apps_max=services.settings.apps_max)
     if found["changed"]:
         APPS_SAVED.inc()

@@ -44,11 +44,18 @@ def list_all(*, shared: Shared = SHARED) -> None:
     weft app ls
     """
     found = shared.ask(lambda client: client.list_apps())
-    shared.table(found, {
-        "Name": text("name", 80), "Revision": "revision", "For": text("for_user", 32, "all"),
-        "Added": at("added_at"), "Title": text("title", 60),
-    }, spare=("Title", "Added"),
-        empty="no applications that you may run; `weft app add FOLDER` adds one")  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Name": text("name", 80),
+            "Revision": "revision",
+            "For": text("for_user", 32, "all"),
+            "Added": at("added_at"),
+            "Title": text("title", 60),
+        },
+        spare=("Title", "Added"),
+        empty="no applications that you may run; `weft app add FOLDER` adds one",
+    )
 
 
 @app.command
@@ -70,18 +77,33 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
     if described.get("system"):
         print(f"runs on {one_line(described['system'], width=80)}")
     rest = {
-        "Default": _usual, "Label": lambda row: one_line(row.get("label", ""), width=40),
-    }  # fmt: skip
+        "Default": _usual,
+        "Label": lambda row: one_line(row.get("label", ""), width=40),
+    }
     if parameters := described.get("parameters"):
-        print_columns({
-            "Parameter": "id", "Type": lambda row: row.get("type", "string"),
-            "Values": lambda row: _cut(", ".join(row.get("choices", ())) or row.get("pattern")),
-            **rest,
-        }, parameters, spare=("Label",))  # fmt: skip
+        print_columns(
+            {
+                "Parameter": "id",
+                "Type": lambda row: row.get("type", "string"),
+                "Values": lambda row: _cut(
+                    ", ".join(row.get("choices", ())) or row.get("pattern")
+                ),
+                **rest,
+            },
+            parameters,
+            spare=("Label",),
+        )
     if inputs := described.get("inputs"):
-        print_columns({
-            "Input": "id", "Files": _count, "Values": lambda row: _cut(row.get("pattern")), **rest,
-        }, inputs, spare=("Label",))  # fmt: skip
+        print_columns(
+            {
+                "Input": "id",
+                "Files": _count,
+                "Values": lambda row: _cut(row.get("pattern")),
+                **rest,
+            },
+            inputs,
+            spare=("Label",),
+        )
 
 
 def _cut(text: str | None) -> str:

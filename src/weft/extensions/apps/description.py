@@ -18,18 +18,62 @@ from weft.core.text.patterns import WrongPattern, check_pattern
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _TAKEN_BEGINNINGS: Final = (
-    "LD_", "DYLD_", "AGAVE_", "WEFT_", "BASH_", "PYTHON", "PERL", "RUBY", "NODE_", "GIT_", "SSH_",
-    "LC_", "GCONV_", "MALLOC_", "SLURM_",
-)  # fmt: skip
+    "LD_",
+    "DYLD_",
+    "AGAVE_",
+    "WEFT_",
+    "BASH_",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "GIT_",
+    "SSH_",
+    "LC_",
+    "GCONV_",
+    "MALLOC_",
+    "SLURM_",
+)
 _TAKEN: Final = frozenset(
     {
-        "PATH", "HOME", "IFS", "ENV", "SHELL", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND",
-        "CDPATH", "GLOBIGNORE", "FPATH", "TMPDIR", "USER", "LOGNAME", "LANG", "LANGUAGE", "UID",
-        "EUID", "PPID", "PWD", "OLDPWD", "TRACEPARENT", "HOSTALIASES", "LOCALDOMAIN",
-        "RESOLV_HOST_CONF", "TERMINFO", "TERMPATH", "EDITOR", "PAGER", "JAVA_TOOL_OPTIONS",
-        "_JAVA_OPTIONS", "CLASSPATH", "MANPATH", "NLSPATH", "TZDIR",
+        "PATH",
+        "HOME",
+        "IFS",
+        "ENV",
+        "SHELL",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "PS4",
+        "PROMPT_COMMAND",
+        "CDPATH",
+        "GLOBIGNORE",
+        "FPATH",
+        "TMPDIR",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "LANGUAGE",
+        "UID",
+        "EUID",
+        "PPID",
+        "PWD",
+        "OLDPWD",
+        "TRACEPARENT",
+        "HOSTALIASES",
+        "LOCALDOMAIN",
+        "RESOLV_HOST_CONF",
+        "TERMINFO",
+        "TERMPATH",
+        "EDITOR",
+        "PAGER",
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "CLASSPATH",
+        "MANPATH",
+        "NLSPATH",
+        "TZDIR",
     }
-)  # fmt: skip
+)
 
 
 def wrong_variable(name: str) -> str | None:

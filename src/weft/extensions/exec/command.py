@@ -119,9 +119,14 @@ def exec_(
 
 
 async def _exec(
-    shared: Shared, batch_id: int, job_id: int, command: Sequence[str], *,
-    has_terminal: bool, reads: bool,
-) -> int:  # fmt: skip
+    shared: Shared,
+    batch_id: int,
+    job_id: int,
+    command: Sequence[str],
+    *,
+    has_terminal: bool,
+    reads: bool,
+) -> int:
     size = None
     if has_terminal:
         columns, rows = os.get_terminal_size(STDIN)

@@ -38,9 +38,11 @@ class Carrier:
     """
 
     def __init__(
-        self, send: Callable[[bytes], Awaitable[object]], on_open: Callable[[int], object],
+        self,
+        send: Callable[[bytes], Awaitable[object]],
+        on_open: Callable[[int], object],
         on_refusal: Callable[[], object] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._send_bytes, self._on_open, self._on_refusal = send, on_open, on_refusal
         self._sending = asyncio.Lock()
         self._live: dict[int, _Connection] = {}

@@ -19,9 +19,20 @@ from weft.submission.services import Answer
 from weft.wire.answers.why import Forecast
 
 FOR_ROOM: Final = frozenset(
-    {"behind", "busy", "failed", "kept", "max_running", "preempting", "ready", "running", "share",
-     "starting", "time_limit"}
-)  # fmt: skip
+    {
+        "behind",
+        "busy",
+        "failed",
+        "kept",
+        "max_running",
+        "preempting",
+        "ready",
+        "running",
+        "share",
+        "starting",
+        "time_limit",
+    }
+)
 """Causes that time alone changes: jobs end, and places come free."""
 
 
@@ -51,16 +62,28 @@ async def _forecast(why: Answer, facts: ForecastFacts | None) -> dict[str, Any]:
     outlook = None if unknown or facts is None else await asyncio.to_thread(promise, facts)
     if outlook is None or facts is None:
         unknown = unknown or "too few jobs like it have ended, or they differ too much"
-        return {"unknown": unknown, "starts": None, "ends": None, "costs": None, "n_like": 0,
-                "causes": why["causes"]}  # fmt: skip
+        return {
+            "unknown": unknown,
+            "starts": None,
+            "ends": None,
+            "costs": None,
+            "n_like": 0,
+            "causes": why["causes"],
+        }
     now = datetime.now(UTC)
     starts, ends = (
         span and [now + timedelta(seconds=min(seconds, 1e9)) for seconds in span]
         for span in (outlook.starts, outlook.ends)
     )
     costs = [facts.cost + work * facts.price * 1000 / HOUR_MS for work in outlook.work]
-    return {"unknown": None, "starts": starts, "ends": ends, "costs": costs,
-            "n_like": outlook.n_like, "causes": why["causes"]}  # fmt: skip
+    return {
+        "unknown": None,
+        "starts": starts,
+        "ends": ends,
+        "costs": costs,
+        "n_like": outlook.n_like,
+        "causes": why["causes"],
+    }
 
 
 def _obstacle(why: Answer, facts: ForecastFacts | None) -> str | None:

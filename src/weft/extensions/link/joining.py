@@ -49,9 +49,11 @@ async def _join(invitation: Invitation, settings: Settings, home: Home) -> None:
     document = JoinDocument(invitation.token, name)
     try:
         answer = await session.request(
-            "POST", "/v1/worker-link/join",
-            body=msgspec.json.encode(document), key=key_file.read_text(),
-        )  # fmt: skip
+            "POST",
+            "/v1/worker-link/join",
+            body=msgspec.json.encode(document),
+            key=key_file.read_text(),
+        )
     except InvitationRefused as error:
         if token_file.exists():
             error.hint = f"If it was this machine, start it: `weft worker --home {home.path}`."

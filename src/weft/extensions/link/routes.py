@@ -71,9 +71,13 @@ async def stream_notices(request: AnyRequest) -> Stream:
 
 
 @post(
-    "/v1/worker-link/exec", Right.WORK, status_code=200, include_in_schema=False,
-    query=("incarnation", "number"), opt={"unrecorded": True},
-)  # fmt: skip
+    "/v1/worker-link/exec",
+    Right.WORK,
+    status_code=200,
+    include_in_schema=False,
+    query=("incarnation", "number"),
+    opt={"unrecorded": True},
+)
 async def open_exec(request: AnyRequest) -> Stream:
     """Carry a command beside a job of a worker outside, which opens this when it is asked. Both
     bodies are frames, with the roles of client and server turned round (`wire/exec.py`): it gets

@@ -65,9 +65,14 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)
             handing = LinkedHandOver(
-                keys, Signatures(store, keys), signer, settings.output_files_max,
-                settings.output_bytes_max, settings.products_max, settings.product_bytes_max,
-            )  # fmt: skip
+                keys,
+                Signatures(store, keys),
+                signer,
+                settings.output_files_max,
+                settings.output_bytes_max,
+                settings.products_max,
+                settings.product_bytes_max,
+            )
             yield WorkerLink(lambda: store, spool, lost_after_s, handing, to)
 
 

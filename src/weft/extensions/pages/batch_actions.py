@@ -111,9 +111,13 @@ async def show_operations(request: AnyRequest) -> Response[bytes]:
     )
     cursor = page(rows, ROWS, "o", "id")["cursor"]
     return show(
-        request, "operations.html", here=LIST, rows=rows, cursor=before,
+        request,
+        "operations.html",
+        here=LIST,
+        rows=rows,
+        cursor=before,
         next=cursor and link(OPERATIONS, {"cursor": cursor}),
-    )  # fmt: skip
+    )
 
 
 @get_page(OPERATIONS + "/{o:str}", Right.READ)

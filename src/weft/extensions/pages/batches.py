@@ -280,11 +280,22 @@ DEAREST_GROUPS: Final = 20
 CALLBACKS: Final = 20
 
 COLUMNS: Final = {
-    "name": "Name", "state": "State", "reason": "Reason", "attempt": "Attempt",
-    "duration": "Took", "started": "Started", "ended": "Ended", "ready": "Ready since",
-    "user": "User", "queue": "Queue", "priority": "Priority", "cost": "Cost", "group": "Group",
-    "message": "What it said", "attributes": "Attributes",
-}  # fmt: skip
+    "name": "Name",
+    "state": "State",
+    "reason": "Reason",
+    "attempt": "Attempt",
+    "duration": "Took",
+    "started": "Started",
+    "ended": "Ended",
+    "ready": "Ready since",
+    "user": "User",
+    "queue": "Queue",
+    "priority": "Priority",
+    "cost": "Cost",
+    "group": "Group",
+    "message": "What it said",
+    "attributes": "Attributes",
+}
 """Columns of the table of jobs, with their titles."""
 FORESEEN_MS: Final = 100 * 365 * 86_400_000
 """An end that is further away is no forecast, and may be past the last date there is."""

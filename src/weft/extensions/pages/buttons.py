@@ -75,8 +75,12 @@ BUTTONS: Final = (
     button(batches.release_job, _JOB),
     button(retry.retry_batch, _JOB, _retry, path=f"{_JOB}/retry", name="retry_job"),
     button(
-        retry.resubmit_batch, _OPERATION, _resubmission,
-        path=f"{_JOB}/resubmit", name="resubmit_job", permission=Permission.WRITE,
+        retry.resubmit_batch,
+        _OPERATION,
+        _resubmission,
+        path=f"{_JOB}/resubmit",
+        name="resubmit_job",
+        permission=Permission.WRITE,
     ),
     button(command.signal_job, _JOB, _signal, look=read.get_job),
     button(command.extend_job, _JOB, _more_time, look=read.get_job),
@@ -85,9 +89,7 @@ BUTTONS: Final = (
     button(workers.drain_worker, _WORKERS),
     button(workers.uncordon_worker, _WORKERS),
     button(conditions.test_condition, _CONDITIONS),
-    button(
-        conditions.release_condition, _CONDITIONS, _some_jobs, look=conditions.get_condition
-    ),
+    button(conditions.release_condition, _CONDITIONS, _some_jobs, look=conditions.get_condition),
     button(conditions.fail_condition, _CONDITIONS),
     button(sessions.end_all_sessions, LOGIN, path="/ui/sessions/end"),
-)  # fmt: skip
+)

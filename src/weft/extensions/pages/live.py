@@ -22,20 +22,43 @@ SHOWN: Final = 50
 NAMED: Final = 5
 """So many jobs and groups an event names there."""
 _CHANGES: Final = (
-    "held", "released", "paused", "resumed", "edited", "hidden", "unhidden", "prioritized",
+    "held",
+    "released",
+    "paused",
+    "resumed",
+    "edited",
+    "hidden",
+    "unhidden",
+    "prioritized",
     "reopened",
-)  # fmt: skip
+)
 _KINDS: Final = frozenset(
     (
         *(f"jobs.{state.word}" for state in JobState),
-        "jobs.held", "jobs.released", "jobs.edited", "jobs.prioritized", "jobs.extended",
-        "jobs.acknowledged", "jobs.messaged", "jobs.signalled", "jobs.progress",
+        "jobs.held",
+        "jobs.released",
+        "jobs.edited",
+        "jobs.prioritized",
+        "jobs.extended",
+        "jobs.acknowledged",
+        "jobs.messaged",
+        "jobs.signalled",
+        "jobs.progress",
         *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
-        "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
-        "update.committed", "operation.progress", "operation.success", "operation.failed",
-        "operation.cancelled", "condition.opened", "condition.closed",
+        "batch.complete",
+        "batch.cancelled",
+        "batch.deleted",
+        "group.complete",
+        "group.cancelled",
+        "update.committed",
+        "operation.progress",
+        "operation.success",
+        "operation.failed",
+        "operation.cancelled",
+        "condition.opened",
+        "condition.closed",
     )
-)  # fmt: skip
+)
 """Events after which a page is read again."""
 
 

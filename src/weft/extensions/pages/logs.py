@@ -43,10 +43,13 @@ _ENDS: Final = {0: tuple(_FLAGS), 22: (1, 2), 23: (3,), 24: (4,), 27: (7,), 29: 
 _COLOURS: Final = {
     base + one: (side, one + bright)
     for base, side, bright in (
-        (30, "front", 0), (40, "back", 0), (90, "front", 8), (100, "back", 8),
+        (30, "front", 0),
+        (40, "back", 0),
+        (90, "front", 8),
+        (100, "back", 8),
     )
     for one in range(8)
-} | {39: ("front", None), 49: ("back", None)}  # fmt: skip
+} | {39: ("front", None), 49: ("back", None)}
 _EXTENDED: Final = {38: "front", 48: "back"}
 _OF_256, _OF_RGB = 5, 2
 _STEPS: Final = (0, 95, 135, 175, 215, 255)

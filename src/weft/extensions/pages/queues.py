@@ -49,9 +49,7 @@ async def test_guards(request: AnyRequest) -> Response[bytes]:
         document = decode(text.encode(), JSON, BatchDocument)
         found = await queues.test_queues(request.services, request.caller, document)
     except WeftError as error:
-        return await _show(
-            request, document=text, problem=error, status=error.status, events=""
-        )  # fmt: skip
+        return await _show(request, document=text, problem=error, status=error.status, events="")
     return await _show(request, document=text, routes=found["routes"], events="")
 
 

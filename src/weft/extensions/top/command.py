@@ -39,9 +39,10 @@ PATIENCE_S = 3600
 PLAIN_TERMINALS = ("", "dumb", "unknown")
 JOB: Columns = {
     "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
-    "Name": lambda row: job_name(row, width=30), "By": text("user", 16),
+    "Name": lambda row: job_name(row, width=30),
+    "By": text("user", 16),
     "Worker": text("worker", 30),
-}  # fmt: skip
+}
 JOBS_SHOWN = 10
 INCIDENTS_SHOWN = 5
 SPARE = ("User", "Cost", "Host", "Pool", "Last test", "Condition")

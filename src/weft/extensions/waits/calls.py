@@ -53,20 +53,32 @@ async def answer_job(
             errors=wrong,
         )
     state = await services.store.answer_job(
-        caller, batch_id, job_id, approve=document.approve, note=document.note,
+        caller,
+        batch_id,
+        job_id,
+        approve=document.approve,
+        note=document.note,
         values=values,
-    )  # fmt: skip
+    )
     return {"batch_id": batch_id, "job_id": job_id, "state": state}
 
 
 @call(
-    "POST /v1/batches/{b}/jobs/{j}/answer-links", Right.WRITE, AnswerLink,
-    permission=Permission.EXECUTE, marks=KEYED,
-)  # fmt: skip
+    "POST /v1/batches/{b}/jobs/{j}/answer-links",
+    Right.WRITE,
+    AnswerLink,
+    permission=Permission.EXECUTE,
+    marks=KEYED,
+)
 async def create_answer_link(
-    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId,
-    document: AnswerLinkDocument, server: ServerUrl, origin: Origin,
-) -> Answer:  # fmt: skip
+    services: Services,
+    caller: Caller,
+    batch_id: BatchId,
+    job_id: JobId,
+    document: AnswerLinkDocument,
+    server: ServerUrl,
+    origin: Origin,
+) -> Answer:
     """Make a link to a page on which whoever has it answers this job, without a login: once. It is
     one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
     """
@@ -81,15 +93,21 @@ async def create_answer_link(
     # What is stored is the digest of all of it: a link for one job is none for another.
     code = f"{name}.{secrets.token_urlsafe(_SECRET_BYTES)}"
     made = await services.store.create_token(
-        caller, code, name=f"answer {name}", scopes={Right.WRITE}, kind="answer",
+        caller,
+        code,
+        name=f"answer {name}",
+        scopes={Right.WRITE},
+        kind="answer",
         valid_s=caller.lasting(document.valid_s),
-        tokens_max=services.settings.tokens_per_user_max, idempotency_key=origin.key,
-    )  # fmt: skip
+        tokens_max=services.settings.tokens_per_user_max,
+        idempotency_key=origin.key,
+    )
     log.info("answer_link.created", job=name, token=made["token_id"], user=caller.user_name)
     return {
-        "token_id": made["token_id"], "url": f"{server}/ui/answer?code={code}",
+        "token_id": made["token_id"],
+        "url": f"{server}/ui/answer?code={code}",
         "expires_at": made["expires_at"],
-    }  # fmt: skip
+    }
 
 
 async def read_link(services: Services, code: str) -> tuple[Caller, int, int]:

@@ -55,8 +55,10 @@ def environment_elsewhere(
     there = replace(limits, block_files="", message_files="", product_files="", progress_files="")
     return {
         **(small if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, there),
-    }  # fmt: skip
+        **identity_of(key, spec),
+        **(spec.env or {}),
+        **variables_of(key, spec, there),
+    }
 
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
@@ -106,20 +108,29 @@ def timeout_ms_of(spec: JobSpec) -> int | None:
 
 
 def process_of(
-    attempt: ToStart, argv: tuple[str, ...], env: dict[str, str],
+    attempt: ToStart,
+    argv: tuple[str, ...],
+    env: dict[str, str],
     **more: Any,  # noqa: ANN401 (as the fields have it)
-) -> StartProcess:  # fmt: skip
+) -> StartProcess:
     """Return the process of a job, with its limits. `more`: what else such a process has."""
     spec, limits = attempt.spec, attempt.limits
     check_engine(spec, "a worker of weft's own")
     umask = None if spec.umask is None else int(spec.umask, 8)
     return StartProcess(
-        attempt.key, argv, env, spec.cwd, environment=attempt.environment,
-        timeout_ms=timeout_ms_of(spec), grace_ms=limits.grace_ms,
-        stream_bytes_max=limits.stream_bytes_max, stream_head_bytes=limits.stream_head_bytes,
-        cpu_m=attempt.cpu_m, memory_mib=attempt.memory_mib,
+        attempt.key,
+        argv,
+        env,
+        spec.cwd,
+        environment=attempt.environment,
+        timeout_ms=timeout_ms_of(spec),
+        grace_ms=limits.grace_ms,
+        stream_bytes_max=limits.stream_bytes_max,
+        stream_head_bytes=limits.stream_head_bytes,
+        cpu_m=attempt.cpu_m,
+        memory_mib=attempt.memory_mib,
         **{"stdin": spec.stdin, "umask": umask, **more},
-    )  # fmt: skip
+    )
 
 
 def check_engine(spec: JobSpec, who: str) -> None:

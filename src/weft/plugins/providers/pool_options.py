@@ -54,9 +54,13 @@ def wrong_program(options: Mapping[str, Option], where: str) -> dict[str, str]:
 
 
 def wrong_usual(
-    provider: str, options: Mapping[str, Option], texts: Collection[str], where: str,
-    *, more: Collection[str] = (),
-) -> dict[str, str]:  # fmt: skip
+    provider: str,
+    options: Mapping[str, Option],
+    texts: Collection[str],
+    where: str,
+    *,
+    more: Collection[str] = (),
+) -> dict[str, str]:
     """Return what is wrong with options that are texts of one line, `slots`, or `more`."""
     return {
         **wrong_names(provider, options, {*texts, "slots", *more}),

@@ -25,9 +25,12 @@ class CommandTester:
             raise StillBlocked(f"there is no command {name[:40]!r} in the setting tester_commands")
         try:
             process = subprocess.Popen(
-                [program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, cwd="/",
-            )  # fmt: skip
+                [program],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+            )
         except OSError as error:
             raise StillBlocked(f"the command {name}: {error.strerror}") from error
         with process:

@@ -238,12 +238,24 @@ class WorkerStore(Protocol):
     """The calls of a worker's agent."""
 
     async def register_worker(
-        self, *, name: Name, host: Name, pool: Name, incarnation: Name,
-        cpu_m: Signed, memory_mib: Signed, storage_mib: Signed, gpu: Integer,
-        offers: Offers, version: Name, same_host_proved_gone: bool,
-        log_place: PathText | None = None, log_directory: PathText | None = None,
-        outlives: bool = False, is_over: bool = False,
-    ) -> Registered:  # fmt: skip
+        self,
+        *,
+        name: Name,
+        host: Name,
+        pool: Name,
+        incarnation: Name,
+        cpu_m: Signed,
+        memory_mib: Signed,
+        storage_mib: Signed,
+        gpu: Integer,
+        offers: Offers,
+        version: Name,
+        same_host_proved_gone: bool,
+        log_place: PathText | None = None,
+        log_directory: PathText | None = None,
+        outlives: bool = False,
+        is_over: bool = False,
+    ) -> Registered:
         """Register this worker. Repeats are harmless.
 
         `log_place`, `log_directory`: see `LogDirectory`; None: the directory of the api.

@@ -15,7 +15,7 @@ from weft.core.bounds import (
     Percent,
     ShortNumber,
     Text,
-)  # fmt: skip
+)
 from weft.wire.sealed import SecretRow
 
 

@@ -66,9 +66,10 @@ def _check(directory: Path) -> None:
 
 def _refused(detail: str, hint: str) -> NoAccounts:
     return NoAccounts(
-        "cannot run jobs under the accounts of their users", detail=detail,
+        "cannot run jobs under the accounts of their users",
+        detail=detail,
         hint=f"{hint} `run_as = worker` runs jobs as the user of the worker.",
-    )  # fmt: skip
+    )
 
 
 def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:

@@ -30,9 +30,13 @@ class Pool:
     """Asks processes of one kind. `site`: what they are told first, by key."""
 
     def __init__(
-        self, kind: str, within_s: float, site: Callable[[Any], object] = lambda _: None,
-        *, memory_bytes: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        kind: str,
+        within_s: float,
+        site: Callable[[Any], object] = lambda _: None,
+        *,
+        memory_bytes: int | None = None,
+    ) -> None:
         self.within_s = within_s
         """For one answer."""
         self.kind, self._site = KINDS[kind], site

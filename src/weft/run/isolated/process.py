@@ -103,13 +103,23 @@ class AskedProcess:
     @classmethod
     async def start(cls, kind: Kind, site: object, memory_bytes: int) -> "AskedProcess":
         """Return a process that is ready. Raise `Ended`, `OSError`, `TimeoutError`."""
-        process = cls(kind, await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.run.isolated.limited_process", kind.name,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL, start_new_session=True, cwd="/",
-            env={"MALLOC_ARENA_MAX": "2"}  # of 64 MiB each, not eight for each core
-            | {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-        ))  # fmt: skip
+        process = cls(
+            kind,
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",
+                "-m",
+                "weft.run.isolated.limited_process",
+                kind.name,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/",
+                env={"MALLOC_ARENA_MAX": "2"}  # of 64 MiB each, not eight for each core
+                | {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            ),
+        )
         try:
             await process.ask(Asked((site, memory_bytes)), kind.start_s, None, [])
         except BaseException:

@@ -14,6 +14,10 @@ from weft.store.embedded.server import (
 )
 
 __all__ = [
-    "EmbeddedServer", "EmbeddedServerFailed", "fits_socket", "new_password", "take_backup",
+    "EmbeddedServer",
+    "EmbeddedServerFailed",
+    "fits_socket",
+    "new_password",
+    "take_backup",
     "verify_backup",
-]  # fmt: skip
+]

@@ -18,10 +18,17 @@ def take_backup(target: Path, socket_dir: Path, password: str) -> None:
     run_program(
         "could not back up the embedded PostgreSQL",
         f"Check space and rights of {target.parent}.",
-        "pg_basebackup", f"--pgdata={target}", f"--host={socket_dir}", f"--username={SUPERUSER}",
-        "--no-password", "--checkpoint=fast", "--manifest-checksums=SHA256",
-        cwd=target.parent, account=_caller(), PGPASSWORD=password,
-    )  # fmt: skip
+        "pg_basebackup",
+        f"--pgdata={target}",
+        f"--host={socket_dir}",
+        f"--username={SUPERUSER}",
+        "--no-password",
+        "--checkpoint=fast",
+        "--manifest-checksums=SHA256",
+        cwd=target.parent,
+        account=_caller(),
+        PGPASSWORD=password,
+    )
 
 
 def verify_backup(source: Path) -> None:
@@ -39,10 +46,17 @@ def verify_backup(source: Path) -> None:
     if wrong is not None:
         raise EmbeddedServerFailed(failure, detail=f"{wrong}.", hint=_OTHER_COPY)
     run_program(
-        failure, _OTHER_COPY, "pg_waldump", "--quiet", f"--path={source / 'pg_wal'}",
-        f"--timeline={log['Timeline']}", f"--start={log['Start-LSN']}", f"--end={log['End-LSN']}",
-        cwd=source, account=_caller(),
-    )  # fmt: skip
+        failure,
+        _OTHER_COPY,
+        "pg_waldump",
+        "--quiet",
+        f"--path={source / 'pg_wal'}",
+        f"--timeline={log['Timeline']}",
+        f"--start={log['Start-LSN']}",
+        f"--end={log['End-LSN']}",
+        cwd=source,
+        account=_caller(),
+    )
 
 
 def _first_changed(source: Path, manifest: Mapping[str, Any]) -> str | None:

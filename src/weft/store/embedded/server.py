@@ -90,13 +90,21 @@ class EmbeddedServer:
         run_program(
             "could not initialise the embedded PostgreSQL",
             f"Check owner, space and rights of {data_dir.parent}.",
-            "initdb", f"--pgdata={data_dir}", f"--username={SUPERUSER}",
-            "--auth=scram-sha-256", f"--pwfile={password_file}", "--data-checksums",
-            "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8", "--sync-method=syncfs",
+            "initdb",
+            f"--pgdata={data_dir}",
+            f"--username={SUPERUSER}",
+            "--auth=scram-sha-256",
+            f"--pwfile={password_file}",
+            "--data-checksums",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            "--sync-method=syncfs",
             *([] if durable else ["--no-sync"]),
-            cwd=data_dir, account=account,
-        )  # fmt: skip
+            cwd=data_dir,
+            account=account,
+        )
 
     def copy_data(self, source: Path, target: Path) -> None:
         """Copy a data directory for the account that runs the server, durably."""
@@ -149,19 +157,30 @@ class EmbeddedServer:
         open_path(self.data_dir / "PG_VERSION", account)
         settings = (f"config_file={self._write_conf(account)}", *options)
         command = [
-            *dying_with_parent(), str(_program("postgres", account)), "-D", str(self.data_dir),
-            "-h", "", "-k", str(self.socket_dir),
+            *dying_with_parent(),
+            str(_program("postgres", account)),
+            "-D",
+            str(self.data_dir),
+            "-h",
+            "",
+            "-k",
+            str(self.socket_dir),
             *(word for setting in settings for word in ("-c", setting)),
-        ]  # fmt: skip
+        ]
         self._log = log
         self._log.touch(mode=0o600)
         with self._log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                cwd=self.data_dir, env=_environment(), start_new_session=True,
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self.data_dir,
+                env=_environment(),
+                start_new_session=True,
                 **account.popen_options(),
-            )  # fmt: skip
+            )
         return self._process
 
     def _write_conf(self, account: Account) -> Path:
@@ -251,10 +270,15 @@ def run_program(
     Raise `EmbeddedServerFailed` with its last words.
     """
     done = subprocess.run(
-        [str(_program(name, account)), *arguments], check=False, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=cwd,
-        env={**_environment(), **more}, **account.popen_options(),
-    )  # fmt: skip
+        [str(_program(name, account)), *arguments],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
+        env={**_environment(), **more},
+        **account.popen_options(),
+    )
     if done.returncode != 0:
         raise EmbeddedServerFailed(failure, detail=_last_lines(done.stdout), hint=hint)
 

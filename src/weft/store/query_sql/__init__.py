@@ -12,6 +12,10 @@ from weft.store.query_sql.products import select_door_jobs, select_products
 from weft.store.query_sql.sorted_batches import sort_batches
 
 __all__ = [
-    "Statement", "select_batches", "select_door_jobs", "select_jobs", "select_products",
+    "Statement",
+    "select_batches",
+    "select_door_jobs",
+    "select_jobs",
+    "select_products",
     "sort_batches",
-]  # fmt: skip
+]

@@ -59,11 +59,16 @@ _ORDERS: Final = MappingProxyType(
         BatchSort.NAME: _Order("b.name", "b.batch_id", "text", "b.name IS NOT NULL"),
         BatchSort.CREATED: _Order("b.created_at", "b.batch_id", "timestamptz"),
         BatchSort.COMPLETED: _Order(
-            "o.completed_at", "o.batch_id", "timestamptz", "o.group_id = 0",
-            "o.owner_id", "o.project_id", _COMPLETION,
+            "o.completed_at",
+            "o.batch_id",
+            "timestamptz",
+            "o.group_id = 0",
+            "o.owner_id",
+            "o.project_id",
+            _COMPLETION,
         ),
     }
-)  # fmt: skip
+)
 
 
 class _Walk:

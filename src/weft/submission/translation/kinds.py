@@ -31,12 +31,28 @@ _WAIT_MIN_S: Final = 1.0
 _TIME_S: Final = (0.1, 86_400.0)
 _FAILURES_MAX: Final = 1000
 SERVICE_NOT_BESIDE: Final = (
-    "function", "simulation", "container", "engine", "app", "count", "values", "outputs", "retry",
-    "retry_on", "external_errors", "exit_codes", "retry_with", "deadline",
-)  # fmt: skip
+    "function",
+    "simulation",
+    "container",
+    "engine",
+    "app",
+    "count",
+    "values",
+    "outputs",
+    "retry",
+    "retry_on",
+    "external_errors",
+    "exit_codes",
+    "retry_with",
+    "deadline",
+)
 _NEVER_AGAIN: Final = {
-    Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED, Reason.OVERDUE,
-}  # fmt: skip
+    Reason.PREEMPTED,
+    Reason.CANCELLED,
+    Reason.DEADLINE,
+    Reason.BLOCKED,
+    Reason.OVERDUE,
+}
 AGAIN: Final = sum(1 << reason for reason in Reason if reason not in _NEVER_AGAIN)
 """The reasons after which a service is started again, as bits; losses have no limit of their own.
 """
@@ -140,21 +156,43 @@ def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
     return {
         "service": msgspec.to_builtins(service),
         "retry": {
-            "policy": "stepwise", "jitter": 0, "steps": steps, "give_up_s": None,
+            "policy": "stepwise",
+            "jitter": 0,
+            "steps": steps,
+            "give_up_s": None,
             "forgets_s": service.longest_s,
         },
         "end_rules": {"external": [[1, 255]]},
-    }  # fmt: skip
+    }
 
 
 FORM_BYTES_MAX: Final = 65_536
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """In JSON, where a backslash that is text is two."""
 WAIT_NOT_BESIDE: Final = (
-    "command", "script", "function", "simulation", "container", "engine", "app", "count",
-    "values", "inputs", "outputs", "secrets", "service", "deadline", "not_before", "machine",
-    "retry", "retry_on", "retry_with", "timeout_s", "concurrency_key", "rate",
-)  # fmt: skip
+    "command",
+    "script",
+    "function",
+    "simulation",
+    "container",
+    "engine",
+    "app",
+    "count",
+    "values",
+    "inputs",
+    "outputs",
+    "secrets",
+    "service",
+    "deadline",
+    "not_before",
+    "machine",
+    "retry",
+    "retry_on",
+    "retry_with",
+    "timeout_s",
+    "concurrency_key",
+    "rate",
+)
 
 
 def wrong_text(form: object) -> str:
@@ -210,9 +248,24 @@ def children_of_answers(
 
 
 SIMULATION_NOT_BESIDE: Final = (
-    "command", "script", "function", "env", "cwd", "stdin", "umask", "resources", "machine",
-    "secrets", "network", "retry_with", "values", "container", "engine", "inputs", "outputs",
-)  # fmt: skip
+    "command",
+    "script",
+    "function",
+    "env",
+    "cwd",
+    "stdin",
+    "umask",
+    "resources",
+    "machine",
+    "secrets",
+    "network",
+    "retry_with",
+    "values",
+    "container",
+    "engine",
+    "inputs",
+    "outputs",
+)
 _MS: Final = 1000
 _WAITS: Final = frozenset({"duration_ms", "latency_ms"})
 
@@ -285,8 +338,14 @@ def as_simulation(spec: JobSpec) -> JobSpec:
 
 
 APP_NOT_BESIDE: Final = (
-    "command", "script", "function", "simulation", "cwd", "values", "container",
-)  # fmt: skip
+    "command",
+    "script",
+    "function",
+    "simulation",
+    "cwd",
+    "values",
+    "container",
+)
 
 
 def check_parameters(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:

@@ -29,8 +29,11 @@ IN_CONTAINERS: Final = (CONTAINER, "kubernetes")
 APP: Final = "app"
 """Runs applications; all others run commands."""
 _RUN_BY: Final = {
-    FUNCTION: (FUNCTION,), CONTAINER: IN_CONTAINERS, APP: (APP,), SIMULATION: (SIMULATION,),
-}  # fmt: skip
+    FUNCTION: (FUNCTION,),
+    CONTAINER: IN_CONTAINERS,
+    APP: (APP,),
+    SIMULATION: (SIMULATION,),
+}
 """What runs a job with such a field; the executors are named as the fields."""
 
 

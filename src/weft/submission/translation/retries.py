@@ -262,9 +262,11 @@ def _parse_limit_ms(value: float | str) -> int:
 
 
 _READERS: Final[dict[str, Callable[[Any], int]]] = {
-    "cpu": parse_cpu_m, "memory": parse_memory_mib, "storage": parse_mebibytes,
+    "cpu": parse_cpu_m,
+    "memory": parse_memory_mib,
+    "storage": parse_mebibytes,
     "timeout": _parse_limit_ms,
-}  # fmt: skip
+}
 _FIELDS: Final = (*SIZES, "timeout", "preemptible", "machine")
 
 Note = Callable[[str, str], None]
@@ -287,8 +289,13 @@ def rules_of_more(
             continue
         shape = book.shapes[shape_index[index if len(shape_index) > 1 else 0]]
         key = (
-            job.retry_with, shape, job.retry_on, job.max_attempts, job.preemptible, job.timeout_s,
-        )  # fmt: skip
+            job.retry_with,
+            shape,
+            job.retry_on,
+            job.max_attempts,
+            job.preemptible,
+            job.timeout_s,
+        )
         if key not in known:
             wrong = Problems()
             rules = _rules(job, shape, book, wrong)
@@ -369,9 +376,14 @@ def _fill_ends(
 
 
 def _fill_values(
-    rule: MoreRule, document: RetryWithDocument, field: str, job: JobDocument, shape: Shape,
-    book: ShapeBook, note: Note,
-) -> None:  # fmt: skip
+    rule: MoreRule,
+    document: RetryWithDocument,
+    field: str,
+    job: JobDocument,
+    shape: Shape,
+    book: ShapeBook,
+    note: Note,
+) -> None:
     if field in _READERS:
         try:
             if field == "timeout":

@@ -118,12 +118,15 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
     if positions.has_arrays:
         rows.arrays = [
             ArrayRow(
-                first_job=number, n_jobs=size, first_index=job.index_from, name=job.name,
+                first_job=number,
+                n_jobs=size,
+                first_index=job.index_from,
+                name=job.name,
                 attributes=job.attributes or None,
             )
             for number, job in zip(positions.firsts, jobs, strict=True)
             if (size := job.array_size) is not None
-        ]  # fmt: skip
+        ]
 
 
 def fill_rare_fields(
@@ -234,11 +237,17 @@ def _specs_of(
     if usual:
         return [  # one by one: `attrgetter` takes twice as long
             UsualSpec(
-                job.command, job.script, job.env, job.cwd, job.stdin, job.timeout_s, job.umask,
+                job.command,
+                job.script,
+                job.env,
+                job.cwd,
+                job.stdin,
+                job.timeout_s,
+                job.umask,
                 trace_id,
             )
             for job in jobs
-        ]  # fmt: skip
+        ]
     return [
         JobSpec(*_SHARED_VALUES(job), None, job.executor or USUAL, trace_id)  # type: ignore[call-arg]
         for job in jobs

@@ -18,14 +18,35 @@ from weft.wire.keys import Rate
 
 GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
-    "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
-    "cancelled", "preempted", "lost", "log_limit", "system", "deadline", "blocked", "overdue",
+    "exit",
+    "signal",
+    "timeout",
+    "oom",
+    "disk",
+    "no_program",
+    "no_image",
+    "bad_spec",
+    "cancelled",
+    "preempted",
+    "lost",
+    "log_limit",
+    "system",
+    "deadline",
+    "blocked",
+    "overdue",
     "files",
-]  # fmt: skip
+]
 PhaseWord = Literal[
-    "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",
-    "collecting", "archiving", "publishing",
-]  # fmt: skip
+    "assigned",
+    "preparing",
+    "staging_inputs",
+    "submitting",
+    "queued_remote",
+    "executing",
+    "collecting",
+    "archiving",
+    "publishing",
+]
 Count = Annotated[int, Meta(ge=0)]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")

@@ -20,9 +20,11 @@ IssuerName = Annotated[
 ]
 RedirectUri = Annotated[
     Annotated[str, _LOOPBACK],
-    says("Where the browser brings the code: a port of its own machine.",
-         "http://127.0.0.1:40001/callback"),
-]  # fmt: skip
+    says(
+        "Where the browser brings the code: a port of its own machine.",
+        "http://127.0.0.1:40001/callback",
+    ),
+]
 TokenName = Annotated[Annotated[str, _NAME], says("What the token is called.", "weft login")]
 
 
@@ -138,9 +140,11 @@ class TokenDocument(Struct, forbid_unknown_fields=True):
     ] = None
     once: Annotated[
         bool,
-        says("It is an invitation: a worker of the pool gets a token of its own for it, once, and "
-             "while it is good (a day at most); `weft worker --join` does."),
-    ] = False  # fmt: skip
+        says(
+            "It is an invitation: a worker of the pool gets a token of its own for it, once, and "
+            "while it is good (a day at most); `weft worker --join` does."
+        ),
+    ] = False
 
 
 class JoinDocument(Struct, forbid_unknown_fields=True):

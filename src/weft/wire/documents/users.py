@@ -96,9 +96,7 @@ class SharedJobWith(SharedWith, kw_only=True):
 
 
 OnUserRemoval = Literal["finish", "cancel"]
-AllowedKind = Literal[
-    "image", "partition", "account", "qos", "constraint", "gres", "reservation"
-]  # fmt: skip
+AllowedKind = Literal["image", "partition", "account", "qos", "constraint", "gres", "reservation"]
 AllowedList = Annotated[
     list[Annotated[str, Meta(min_length=1, max_length=1024, pattern=r"^[!-~]+" + END)]],
     Meta(max_length=100),

@@ -101,10 +101,13 @@ class Attempts:
         self._outbox.add_end(ended)
         self.room.set()
         log.debug(
-            "attempt.ended", key=ended.key, reason=ended.reason,
-            trace_id=held and held.trace_id, executor=held and held.executor,
+            "attempt.ended",
+            key=ended.key,
+            reason=ended.reason,
+            trace_id=held and held.trace_id,
+            executor=held and held.executor,
             ms=(ended.ended_ns - (ended.started_ns or ended.ended_ns)) / 1e6,
-        )  # fmt: skip
+        )
         self.ended.set()
         self._ring()
 

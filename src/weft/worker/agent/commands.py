@@ -22,9 +22,13 @@ class Commands:
     """
 
     def __init__(
-        self, store: WorkerStore, incarnation_id: int, held: HeldAttempts, runner: Runner,
+        self,
+        store: WorkerStore,
+        incarnation_id: int,
+        held: HeldAttempts,
+        runner: Runner,
         messages: MessageFiles,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
         self._held = held

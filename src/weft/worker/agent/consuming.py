@@ -127,9 +127,10 @@ class Consuming:
                     log.warning("transport.away", transport=consumer.name, error=str(error))
                 elif not isinstance(error, ServerReplaced):  # which soon ends the session
                     log.exception(
-                        "transport.consumer_failed", transport=consumer.name,
+                        "transport.consumer_failed",
+                        transport=consumer.name,
                         queue=consumer.route.queue,
-                    )  # fmt: skip
+                    )
             consumer.held.clear()  # the transport brings them again
             await pause_after(failures)
 
@@ -174,9 +175,11 @@ class Consuming:
             _check(message, consumer.route)
         except msgspec.MsgspecError as error:
             log.warning(
-                "transport.message_refused", transport=consumer.name, queue=consumer.route.queue,
+                "transport.message_refused",
+                transport=consumer.name,
+                queue=consumer.route.queue,
                 error=str(error)[:500],
-            )  # fmt: skip
+            )
             metrics.TRANSPORT_REFUSED.labels(consumer.name).inc()
             await delivery.refuse(str(error))
             return

@@ -30,9 +30,15 @@ class Contact:
     """Heartbeats and notices of one incarnation."""
 
     def __init__(
-        self, incarnation: Incarnation, *, attempts: Attempts, claiming: Claiming,
-        commands: Commands, fence: Fence, log_removal: LogRemoval,
-    ) -> None:  # fmt: skip
+        self,
+        incarnation: Incarnation,
+        *,
+        attempts: Attempts,
+        claiming: Claiming,
+        commands: Commands,
+        fence: Fence,
+        log_removal: LogRemoval,
+    ) -> None:
         site = incarnation.site
         self._store = site.store
         self._notices = site.notices
@@ -89,9 +95,12 @@ class Contact:
         self._count(self._held.running_count, self._held.live_count)
         heard, keys = self._memory.heard(), self._keys(None)
         answer = await self._store.heartbeat(
-            self._incarnation_id, keys, draining=self.draining or self._disks.are_full(),
-            claiming=self._memory.is_claiming, heard=heard,
-        )  # fmt: skip
+            self._incarnation_id,
+            keys,
+            draining=self.draining or self._disks.are_full(),
+            claiming=self._memory.is_claiming,
+            heard=heard,
+        )
         if keys:
             _after_usage()
         self._memory.confirm(heard)

@@ -105,12 +105,23 @@ class Environments:
         index, seconds = self._settings.requirements_index or "", self._settings.requirements_s
         blocks = self._settings.requirements_cache_bytes >> 9
         process = await asyncio.create_subprocess_exec(
-            "timeout", "-k", "5", str(seconds),
-            "/bin/sh", _INSTALLER, folder, python, sys.executable, str(blocks), str(len(text)),
+            "timeout",
+            "-k",
+            "5",
+            str(seconds),
+            "/bin/sh",
+            _INSTALLER,
+            folder,
+            python,
+            sys.executable,
+            str(blocks),
+            str(len(text)),
             # It may have a password, which no command shows.
-            env={**outer_environment(), "INDEX": index}, start_new_session=True,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+            env={**outer_environment(), "INDEX": index},
+            start_new_session=True,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
         try:
             output, _ = await process.communicate(text)
         except asyncio.CancelledError:

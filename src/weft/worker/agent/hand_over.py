@@ -101,9 +101,15 @@ class HandOver:
                 self._attempts.end_unstarted(key, carrier.reason, carrier.message)
             else:
                 assignment = Assignment(
-                    key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu,
+                    key,
+                    spec,
+                    one.cpu_m,
+                    one.memory_mib,
+                    definer,
+                    carrier,
+                    one.gpu,
                     passes=held.passes,
-                )  # fmt: skip
+                )
                 held.executor, held.trace_id = spec.executor, spec.trace_id
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)

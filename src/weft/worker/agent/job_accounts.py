@@ -42,9 +42,13 @@ class JobAccounts:
     """Find accounts. Those below `uid_min` belong to the system, and no job runs under them."""
 
     def __init__(
-        self, store: WorkerStore, accounts: Mapping[User, str], *, uid_min: int,
+        self,
+        store: WorkerStore,
+        accounts: Mapping[User, str],
+        *,
+        uid_min: int,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self._accounts = accounts
         self._uid_min = uid_min

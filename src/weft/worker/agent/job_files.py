@@ -49,9 +49,13 @@ class JobFiles:
     """What attempts of one incarnation get and leave."""
 
     def __init__(
-        self, site: FileSite, store: WorkerStore, incarnation_id: int, directory: Path,
+        self,
+        site: FileSite,
+        store: WorkerStore,
+        incarnation_id: int,
+        directory: Path,
         fence: Fence,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._site = site
         self._fence = fence
         self._store = store
@@ -166,17 +170,22 @@ class JobFiles:
             kept, problem = await self._keep_all(key, outputs, plan, products)
             took_ns = time.monotonic_ns() - begun_ns + over_ns - self._fence.over_ns()
             plan = msgspec.structs.replace(
-                plan, kept=tuple(kept), problem=problem,
+                plan,
+                kept=tuple(kept),
+                problem=problem,
                 storing_ms=max(took_ns // 1_000_000, 0) if outputs else 0,
-            )  # fmt: skip
+            )
             self._directories.keep_plan(key, plan)
         files = plan.kept or ()
         await until_answered(
             lambda: self._store.record_files(
-                self._incarnation_id, key, files, staging_ms=plan.staging_ms,
+                self._incarnation_id,
+                key,
+                files,
+                staging_ms=plan.staging_ms,
                 storing_ms=plan.storing_ms,
             )
-        )  # fmt: skip
+        )
         # Not when the database has heard of it, either.
         ended_ns = ended.ended_ns + plan.storing_ms * 1_000_000
         stored = msgspec.structs.replace(ended, ended_ns=ended_ns)

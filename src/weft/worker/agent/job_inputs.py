@@ -112,9 +112,14 @@ class JobInputs:
         return dict(zip(wanted, rows, strict=True))
 
     async def _bring_one(
-        self, assignment: Assignment, work: Path, given: FileInput, source: file_paths.FileSource,
-        found: FoundFile | None, part: Part,
-    ) -> Path | None:  # fmt: skip
+        self,
+        assignment: Assignment,
+        work: Path,
+        given: FileInput,
+        source: file_paths.FileSource,
+        found: FoundFile | None,
+        part: Part,
+    ) -> Path | None:
         try:
             is_url = isinstance(source, file_paths.UrlFile)
             tenant_id = await self.tenants.id_of(assignment.key)
@@ -135,9 +140,14 @@ class JobInputs:
             part.is_here = True
 
     async def _bring_now(
-        self, assignment: Assignment, work: Path, given: FileInput, source: file_paths.FileSource,
-        found: FoundFile | None, part: Part,
-    ) -> Path:  # fmt: skip
+        self,
+        assignment: Assignment,
+        work: Path,
+        given: FileInput,
+        source: file_paths.FileSource,
+        found: FoundFile | None,
+        part: Part,
+    ) -> Path:
         parts = _parts(given, source)
         n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
         checksum = digest
@@ -191,15 +201,20 @@ class JobInputs:
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
                 lambda head: self._fetch(key, source, head, promise, part),
-                self._settings.input_bytes_max, part,
-            )  # fmt: skip
+                self._settings.input_bytes_max,
+                part,
+            )
             return await cache.get(wanted, getting)
         return None
 
     async def _fetch(
-        self, key: AttemptKey, source: file_paths.StoreFile | file_paths.UrlFile, head: Head,
-        promise: Promise, part: Part,
-    ) -> AsyncIterator[bytes]:  # fmt: skip
+        self,
+        key: AttemptKey,
+        source: file_paths.StoreFile | file_paths.UrlFile,
+        head: Head,
+        promise: Promise,
+        part: Part,
+    ) -> AsyncIterator[bytes]:
         """Yield what an address has, as soon as there is room for it."""
         if isinstance(source, file_paths.UrlFile):
             pieces = self._site.web.read(source.url, head)
@@ -218,9 +233,13 @@ class JobInputs:
                 yield piece
 
     async def _place(
-        self, assignment: Assignment, work: Path, parts: tuple[str, ...], given: FileInput,
+        self,
+        assignment: Assignment,
+        work: Path,
+        parts: tuple[str, ...],
+        given: FileInput,
         held: HeldFile,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Place what the cache has, so that no job can change it there."""
         try:
             if given.unpack:
@@ -245,9 +264,13 @@ class JobInputs:
 
     async def _unpack(self, work: Path, parts: tuple[str, ...], archive: Path) -> None:
         await asyncio.to_thread(
-            unpack, work, parts, archive, bytes_max=self._settings.input_bytes_max,
+            unpack,
+            work,
+            parts,
+            archive,
+            bytes_max=self._settings.input_bytes_max,
             entries_max=self._settings.input_entries_max,
-        )  # fmt: skip
+        )
 
     def _place_of(
         self, source: file_paths.FileSource, found: FoundFile | None

@@ -109,6 +109,9 @@ class ObjectUploads:
 
         single = min(self._site.settings.store_single_bytes_max, _PART_BYTES)
         await self._site.objects.write_parts(
-            sign, file, part_bytes=max(single, -(-file.n_bytes // _PARTS_MAX)),
-            upload="" if plan is None else plan.uploads.get(target, ""), begun=begun,
-        )  # fmt: skip
+            sign,
+            file,
+            part_bytes=max(single, -(-file.n_bytes // _PARTS_MAX)),
+            upload="" if plan is None else plan.uploads.get(target, ""),
+            begun=begun,
+        )

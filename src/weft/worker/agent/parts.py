@@ -36,9 +36,14 @@ length of the whole; None: there is none.
 
 
 async def write_parts(
-    file: IO[bytes], read: ReadPart, batch_id: int, digest: str, *, what: str,
+    file: IO[bytes],
+    read: ReadPart,
+    batch_id: int,
+    digest: str,
+    *,
+    what: str,
     bytes_max: int = sys.maxsize,
-) -> None:  # fmt: skip
+) -> None:
     """Write all parts to a file. Raise `OSError`; `WeftError` if it is not whole: nobody looked
     before, and another batch may have other bytes by this digest. `what`: "its arguments are".
     """
@@ -91,9 +96,12 @@ class ArgumentFiles:
         self._there.add(key.name)
         with os.fdopen(open_plain(file, _FLAGS), "wb") as out:
             await write_parts(
-                out, self._store.get_payload_part, key.batch_id, function.arguments_digest,
+                out,
+                self._store.get_payload_part,
+                key.batch_id,
+                function.arguments_digest,
                 what="its arguments are",
-            )  # fmt: skip
+            )
         called = msgspec.structs.replace(function, arguments_file=str(file))
         return msgspec.structs.replace(spec, function=called)
 

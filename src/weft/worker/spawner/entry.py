@@ -13,9 +13,14 @@ import warnings  # noqa: F401 (execvpe needs it where there is no Python)
 
 JOB_FD, _VARIABLES_FD = 5, 3  # its pidfd, and what `sandboxed.variables_of` returns
 _NAMESPACES = {
-    "user": 0x1000_0000, "mnt": 0x2_0000, "pid": 0x2000_0000, "net": 0x4000_0000,
-    "ipc": 0x800_0000, "uts": 0x400_0000, "cgroup": 0x200_0000,
-}  # fmt: skip
+    "user": 0x1000_0000,
+    "mnt": 0x2_0000,
+    "pid": 0x2000_0000,
+    "net": 0x4000_0000,
+    "ipc": 0x800_0000,
+    "uts": 0x400_0000,
+    "cgroup": 0x200_0000,
+}
 _PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS, _CAPS = 1, 4, 38, struct.pack("Ii", 0x2008_0522, 0)
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -51,9 +51,15 @@ class Output:
     )
 
     def __init__(
-        self, path: str, started_ns: int, *, bytes_max: int, head_bytes: int,
-        sizes: OutputSizes = _SIZES, errors_in: int = STDERR,
-    ) -> None:  # fmt: skip
+        self,
+        path: str,
+        started_ns: int,
+        *,
+        bytes_max: int,
+        head_bytes: int,
+        sizes: OutputSizes = _SIZES,
+        errors_in: int = STDERR,
+    ) -> None:
         self._path = path
         self._sizes = sizes
         self._started_ns = started_ns

@@ -46,10 +46,17 @@ class Prepared:
     """A process with its pipes that only has to be started. `run` may be called in any thread."""
 
     def __init__(
-        self, path: str, argv: Sequence[str], env: Mapping[str, str],
-        given: Sequence[tuple[int, int]], cwd: str, umask: int | None = None,
-        account: Account | None = None, *, merged: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        path: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        given: Sequence[tuple[int, int]],
+        cwd: str,
+        umask: int | None = None,
+        account: Account | None = None,
+        *,
+        merged: bool = False,
+    ) -> None:
         """Make the pipes, unless they are `given`: our descriptors and their numbers in the
         process; `merged`: it writes all of its output into the first one.
         """

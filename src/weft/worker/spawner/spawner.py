@@ -52,10 +52,21 @@ class Spawner:
     """
 
     def __init__(
-        self, loop: EventLoop, link: AgentLink, *, logs: str, scratch: Scratch,
-        checkpoints: Checkpoints, memory_files: MemoryFiles, cgroups: Cgroups, ends: str,
-        incarnation: str, pid_namespace: bool, execs: socket.socket, uses_accounts: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        loop: EventLoop,
+        link: AgentLink,
+        *,
+        logs: str,
+        scratch: Scratch,
+        checkpoints: Checkpoints,
+        memory_files: MemoryFiles,
+        cgroups: Cgroups,
+        ends: str,
+        incarnation: str,
+        pid_namespace: bool,
+        execs: socket.socket,
+        uses_accounts: bool = False,
+    ) -> None:
         self._loop = loop
         self._link = link
         self._scratch = scratch
@@ -76,9 +87,14 @@ class Spawner:
         self._reports = Reports(Segments(logs), link, KeptEnds(ends, incarnation))
         self._launcher = Launcher(scratch, checkpoints, memory_files, cgroups, incarnation)
         self.running = Running(
-            loop, self._launcher, self._reports, logs,
-            on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,
-        )  # fmt: skip
+            loop,
+            self._launcher,
+            self._reports,
+            logs,
+            on_start_failed=self._on_start_failed,
+            on_free=self._on_free,
+            on_end=self._on_end,
+        )
         self.execs = Execs(
             loop, execs, self._launcher, self.running, os.path.basename(logs), self._attempts.get
         )

@@ -171,9 +171,12 @@ class RunningDirectories:
         work, plan = found
         with suppress(FileProblem, OSError):
             files, _ = find_outputs(
-                work, _ALL, files_max=self._files_max, bytes_max=_BYTES_MAX,
+                work,
+                _ALL,
+                files_max=self._files_max,
+                bytes_max=_BYTES_MAX,
                 folder=None if plan.folder is None else Path(plan.folder),
-            )  # fmt: skip
+            )
             seen = (self._find(of, one.source) for one in sorted(files))
             return [one for one in seen if one is not None]
         return []

@@ -70,14 +70,19 @@ def _read_xz(file: IO[bytes]) -> _Streams:
 
 
 _PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": gzip.open, b"BZh": lambda file: _Streams(file, bz2.BZ2Decompressor),
-    b"\xfd7zXZ": _read_xz, b"\x5d\0\0": _read_xz,
-}  # fmt: skip
+    b"\x1f\x8b": gzip.open,
+    b"BZh": lambda file: _Streams(file, bz2.BZ2Decompressor),
+    b"\xfd7zXZ": _read_xz,
+    b"\x5d\0\0": _read_xz,
+}
 """By how a file begins, what reads it."""
 _NOT_READ: Final = {
-    b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4", b"\x1f\x9d": "compress",
-    b"7z\xbc\xaf": "7-Zip", b"Rar!": "rar",
-}  # fmt: skip
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x1f\x9d": "compress",
+    b"7z\xbc\xaf": "7-Zip",
+    b"Rar!": "rar",
+}
 """What others pack with, which no library here reads."""
 
 
@@ -111,9 +116,15 @@ class Unpacking:
             else:
                 self._unpack_zip(archive)
         except (
-            tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError,
-            NotImplementedError, RuntimeError, OSError,
-        ) as error:  # fmt: skip
+            tarfile.TarError,
+            zipfile.BadZipFile,
+            EOFError,
+            zlib.error,
+            lzma.LZMAError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+        ) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise FileDiffers(f"it cannot be unpacked: {str(error) or 'it ends'}") from error

@@ -85,9 +85,12 @@ def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) 
     except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
         pickled = b""
     return CallOutcome(
-        value=value, error=pickled, traceback=text[-TRACEBACK_CHARS_MAX:], seconds=seconds,
+        value=value,
+        error=pickled,
+        traceback=text[-TRACEBACK_CHARS_MAX:],
+        seconds=seconds,
         exit_code=_exit_code_of(error),
-    )  # fmt: skip
+    )
 
 
 def _exit_code_of(error: BaseException) -> int:

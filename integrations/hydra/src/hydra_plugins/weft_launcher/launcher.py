@@ -133,9 +133,12 @@ def _run(
     with open_dict(config):
         config.hydra.job.id = os.environ.get("WEFT_JOB", config.hydra.job.id)
     job = run_job(
-        hydra_context=context, task_function=task, config=config,
-        job_dir_key="hydra.sweep.dir", job_subdir_key="hydra.sweep.subdir",
-    )  # fmt: skip
+        hydra_context=context,
+        task_function=task,
+        config=config,
+        job_dir_key="hydra.sweep.dir",
+        job_subdir_key="hydra.sweep.subdir",
+    )
     if job.status == JobStatus.FAILED:
         raise TaskFailed(job) from job._return_value
     return job

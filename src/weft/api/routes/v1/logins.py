@@ -30,9 +30,11 @@ async def begin_login(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/v1/logins/finish", OPEN, status_code=200,
+    "/v1/logins/finish",
+    OPEN,
+    status_code=200,
     opt={"answer": LoginDone, "body": LoginEndDocument, "refuses": (401,)},
-)  # fmt: skip
+)
 async def end_login(request: AnyRequest) -> Response[bytes]:
     """Exchange the code that a browser has brought for a token of its user. A code works once."""
     document = await read_document(request, LoginEndDocument)
@@ -43,9 +45,11 @@ async def end_login(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/v1/device-logins", OPEN, status_code=200,
+    "/v1/device-logins",
+    OPEN,
+    status_code=200,
     opt={"answer": DeviceLoginBegun, "body": DeviceLoginDocument, "refuses": (401,)},
-)  # fmt: skip
+)
 async def begin_device_login(request: AnyRequest) -> Response[bytes]:
     """Make a code that somebody types in with a browser on any machine (RFC 8628)."""
     document = await read_document(request, DeviceLoginDocument)
@@ -53,9 +57,11 @@ async def begin_device_login(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/v1/device-logins/poll", OPEN, status_code=200,
+    "/v1/device-logins/poll",
+    OPEN,
+    status_code=200,
     opt={"answer": DevicePolled, "body": DevicePollDocument, "refuses": (401,)},
-)  # fmt: skip
+)
 async def poll_device_login(request: AnyRequest) -> Response[bytes]:
     """Ask whether somebody has typed the code in; then the answer has a token of theirs."""
     document = await read_document(request, DevicePollDocument)

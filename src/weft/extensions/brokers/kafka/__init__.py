@@ -31,10 +31,12 @@ _PAUSE_S: Final = 0.1
 _PARTITIONS_S: Final = 60.0
 """How long it is believed how many partitions a topic has, when a record is to be passed on."""
 _SOON: Final = {
-    KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
-}  # fmt: skip
+}
 """What a cluster answers that has just made a topic or elected somebody: it is asked again."""
 _Record = tuple[str, int, bytes, Mapping[str, str]]
 """Topic, partition, body and headers."""

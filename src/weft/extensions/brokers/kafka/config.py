@@ -38,15 +38,19 @@ def config_of(to: Connection, failures: Failures) -> dict[str, Any]:
     if scheme not in _SCHEMES or not hosts:
         raise TransportError("`address` is not kafka://HOST:PORT or kafkas://HOST:PORT")
     config: dict[str, Any] = {
-        "bootstrap.servers": hosts, "error_cb": failures.note, "log_level": 0,
+        "bootstrap.servers": hosts,
+        "error_cb": failures.note,
+        "log_level": 0,
         "security.protocol": _SCHEMES[scheme],
         "topic.metadata.refresh.interval.ms": REFRESH_S * 1000,
-    }  # fmt: skip
+    }
     if to.password:
         config |= {
-            "security.protocol": f"SASL_{_SCHEMES[scheme]}", "sasl.mechanism": "PLAIN",
-            "sasl.username": to.user, "sasl.password": to.password,
-        }  # fmt: skip
+            "security.protocol": f"SASL_{_SCHEMES[scheme]}",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": to.user,
+            "sasl.password": to.password,
+        }
     if to.ca_file is not None:
         config["ssl.ca.location"] = str(to.ca_file)
     return config

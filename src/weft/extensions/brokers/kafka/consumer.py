@@ -46,10 +46,14 @@ STUCK: Final = 10_000
 HELD_S: Final = 5.0
 """A record that has waited here for this time is passed on to another member."""
 PASSING: Final = {
-    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._PARTITION_EOF,  # noqa: SLF001 (the library's names)
-    KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE,  # noqa: SLF001
-    KafkaError._MAX_POLL_EXCEEDED, KafkaError._TIMED_OUT,  # noqa: SLF001
-}  # fmt: skip
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._PARTITION_EOF,  # noqa: SLF001 (the library's names)
+    KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+    KafkaError._TRANSPORT,  # noqa: SLF001
+    KafkaError._RESOLVE,  # noqa: SLF001
+    KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001
+    KafkaError._TIMED_OUT,  # noqa: SLF001
+}
 """librdkafka goes on by itself."""
 
 
@@ -223,8 +227,10 @@ class _Member:
         try:
             consumer.subscribe(
                 [self._consumption.topic],
-                on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost,
-            )  # fmt: skip
+                on_assign=self._assigned,
+                on_revoke=self._revoked,
+                on_lost=self._lost,
+            )
             while not self._is_ending.is_set():
                 self._round(consumer)
             self._finish()
@@ -338,9 +344,13 @@ class _Member:
             if smallest is not None and smallest != one.stuck_at and one.mark.held_up >= STUCK:
                 one.stuck_at = smallest
                 log.warning(
-                    "transport.stuck", group=self._group, topic=self._consumption.topic,
-                    partition=number, offset=smallest, behind=one.mark.held_up,
-                )  # fmt: skip
+                    "transport.stuck",
+                    group=self._group,
+                    topic=self._consumption.topic,
+                    partition=number,
+                    offset=smallest,
+                    behind=one.mark.held_up,
+                )
             metrics.TOPIC_IN_FLIGHT.labels(*labels).set(len(one.mark))
             metrics.TOPIC_SMALLEST.labels(*labels).set(-1 if smallest is None else smallest)
             if one.mark.position is not None:

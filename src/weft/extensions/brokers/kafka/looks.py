@@ -25,8 +25,10 @@ _CALL_S: Final = 10.0
 def depths(admin: AdminClient, topics: Sequence[str]) -> Sequence[Depth]:
     """Return what is not done of each topic, and the members of the group of its name."""
     known = admin.list_topics(timeout=_CALL_S).topics
-    return [_depth(admin, topic, len(known[topic].partitions)) if topic in known else Depth(0, 0)
-            for topic in topics]  # fmt: skip
+    return [
+        _depth(admin, topic, len(known[topic].partitions)) if topic in known else Depth(0, 0)
+        for topic in topics
+    ]
 
 
 def _depth(admin: AdminClient, topic: str, n_partitions: int) -> Depth:
@@ -94,10 +96,22 @@ _API_VERSIONS: Final = 18
 _VERSION: Final = 3
 _FEATURE: Final = b"metadata.version"
 _RELEASES: Final = (
-    (1, "3.0"), (2, "3.1"), (3, "3.2"), (4, "3.3"), (8, "3.4"), (9, "3.5"), (12, "3.6"),
-    (15, "3.7"), (20, "3.8"), (21, "3.9"), (22, "4.0"), (26, "4.1"), (28, "4.2"), (30, "4.3"),
+    (1, "3.0"),
+    (2, "3.1"),
+    (3, "3.2"),
+    (4, "3.3"),
+    (8, "3.4"),
+    (9, "3.5"),
+    (12, "3.6"),
+    (15, "3.7"),
+    (20, "3.8"),
+    (21, "3.9"),
+    (22, "4.0"),
+    (26, "4.1"),
+    (28, "4.2"),
+    (30, "4.3"),
     (31, "4.4 or newer"),
-)  # fmt: skip
+)
 """The first level of each release."""
 
 

@@ -132,8 +132,9 @@ def make_topics(to: Connection, partitions: Mapping[str, int]) -> dict[str, int]
     except (KafkaException, TimeoutError, OSError) as error:
         admin.poll(0)  # for the callback
         raise TransportError(failures.reason(error)) from error
-    return {name: len(known[name].partitions) if name in known else n
-            for name, n in partitions.items()}  # fmt: skip
+    return {
+        name: len(known[name].partitions) if name in known else n for name, n in partitions.items()
+    }
 
 
 class _Follower:
@@ -197,8 +198,9 @@ class _Follower:
             return  # the next look may find them
         finally:
             self._looked_s = time.monotonic()
-        there = {(topic, n) for topic in self._topics if topic in known
-                 for n in known[topic].partitions}  # fmt: skip
+        there = {
+            (topic, n) for topic in self._topics if topic in known for n in known[topic].partitions
+        }
         if new := there - self._read:
             self._read |= new
             self._consumer.incremental_assign(
@@ -277,9 +279,12 @@ def _publish(producer: Producer, records: Sequence[Record]) -> Sequence[bool]:
     for index, one in enumerate(records):
         try:
             producer.produce(
-                one.topic, one.value, one.key, headers=dict(one.headers),
+                one.topic,
+                one.value,
+                one.key,
+                headers=dict(one.headers),
                 on_delivery=noting(index),
-            )  # fmt: skip
+            )
         except (BufferError, KafkaException):
             break  # it is written again, with the rest
     if producer.flush(_CALL_S) or not all(kept):

@@ -42,9 +42,11 @@ from weft.ports.transport import (
 from weft.telemetry import metrics
 
 _REASONS: Final = {
-    "rejected": "rejected", "expired": "expired", "maxlen": "full",
+    "rejected": "rejected",
+    "expired": "expired",
+    "maxlen": "full",
     "delivery_limit": "undelivered",
-}  # fmt: skip
+}
 """What is said for what the broker says."""
 
 
@@ -329,9 +331,12 @@ class RabbitTransport:
         await channel.declare_exchange(dead, fanout, durable=True, timeout=CALL_S)
         await (await _queue(channel, dead, _QUORUM)).bind(dead, timeout=CALL_S)
         await channel.declare_exchange(
-            f"weft.{tenant}", aio_pika.ExchangeType.DIRECT, durable=True,
-            arguments={"alternate-exchange": dead}, timeout=CALL_S,
-        )  # fmt: skip
+            f"weft.{tenant}",
+            aio_pika.ExchangeType.DIRECT,
+            durable=True,
+            arguments={"alternate-exchange": dead},
+            timeout=CALL_S,
+        )
 
     @staticmethod
     async def _send(channel: AbstractChannel, route: Route, body: bytes) -> bool:
@@ -339,9 +344,13 @@ class RabbitTransport:
         try:
             # Without a wait for each frame to be written, which takes longer than all the rest.
             await link.basic_publish(
-                body, routing_key=route.name, properties=lasting(body).properties,
-                mandatory=True, timeout=CALL_S, wait=False,
-            )  # fmt: skip
+                body,
+                routing_key=route.name,
+                properties=lasting(body).properties,
+                mandatory=True,
+                timeout=CALL_S,
+                wait=False,
+            )
         except FAILURES:
             return False
         return True
@@ -351,9 +360,11 @@ def _arguments(route: Route) -> Mapping[str, Any]:
     if route.queue == DEAD:
         return _QUORUM
     return {
-        **_QUORUM, "x-dead-letter-exchange": Route(route.tenant, DEAD).name,
-        "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
-    }  # fmt: skip
+        **_QUORUM,
+        "x-dead-letter-exchange": Route(route.tenant, DEAD).name,
+        "x-dead-letter-strategy": "at-least-once",
+        "x-overflow": "reject-publish",
+    }
 
 
 async def _queue(channel: AbstractChannel, name: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 (AbstractQueue)

@@ -45,10 +45,15 @@ class Link:
         host, port = _host_and_port(to.address)
         try:
             return await aio_pika.connect(
-                host=host, port=port, login=to.user, password=to.password,
-                virtualhost=to.virtual_host, ssl=context is not None, ssl_context=context,
+                host=host,
+                port=port,
+                login=to.user,
+                password=to.password,
+                virtualhost=to.virtual_host,
+                ssl=context is not None,
+                ssl_context=context,
                 timeout=_CONNECT_S,
-            )  # fmt: skip
+            )
         except StopAsyncIteration as error:  # of the library, which no `with` could pass on
             raise ConnectionError("the broker hung up in the middle of its greeting") from error
 

@@ -167,5 +167,9 @@ async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
 
 
 ACTIONS: Final[Mapping[str, Callable[[AnyRequest, object], Awaitable[Response[bytes]]]]] = {
-    "stop": stop, "kill": stop, "resubmit": resubmit, "restore": unhide, "reset": _reset,
-}  # fmt: skip
+    "stop": stop,
+    "kill": stop,
+    "resubmit": resubmit,
+    "restore": unhide,
+    "reset": _reset,
+}

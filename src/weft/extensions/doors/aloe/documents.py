@@ -8,8 +8,10 @@ from weft.extensions.doors.aloe.story import Entry, Story, story_of
 from weft.extensions.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, slug
 
 _UNUSED: Final[Mapping[str, Any]] = {
-    "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None,
-}  # fmt: skip
+    "remoteStatusChecks": 0,
+    "failedStatusChecks": 0,
+    "lastStatusCheck": None,
+}
 
 
 def job_document(

@@ -103,13 +103,17 @@ def _job(job_id: str, document: Mapping[str, Any], history: Sequence[_Told]) -> 
     told[0] = (told[0][0], created, *told[0][2:])
     told = [*told[: _HISTORY_MAX - 1], (status, ended, owner, str(said)[:_SAID_MAX])]
     return {
-        "id": job_id, "user": owner, "name": name, "created_at": created.isoformat(),
-        "ended_at": ended.isoformat(), "kind": _text(document, "appId", _TEXT),
+        "id": job_id,
+        "user": owner,
+        "name": name,
+        "created_at": created.isoformat(),
+        "ended_at": ended.isoformat(),
+        "kind": _text(document, "appId", _TEXT),
         "document": {
             **_kept(document, name),
             "history": [(word, at.isoformat(), by, text) for word, at, by, text in told],
         },
-    }  # fmt: skip
+    }
 
 
 def _dated(document: Mapping[str, Any], history: Sequence[_Told]) -> Sequence[_Told]:
@@ -134,17 +138,23 @@ def _kept(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     inputs, parameters = (_object(document, one) for one in ("inputs", "parameters"))
     return {
         "asked": {"name": name, "appId": app, "inputs": inputs, "parameters": parameters},
-        "base": "", "name": name, "appId": app, "inputs": inputs, "parameters": parameters,
+        "base": "",
+        "name": name,
+        "appId": app,
+        "inputs": inputs,
+        "parameters": parameters,
         "systemId": _word(document, "systemId", "executionSystem") or words.LOCAL,
         "batchQueue": _word(document, "batchQueue", "remoteQueue") or words.QUEUE,
         "nodeCount": _count(document, "nodeCount"),
         "processorsPerNode": _count(document, "processorsPerNode"),
-        "memoryPerNode": n_gb, "memoryBytes": round(n_gb * words.GB), "maxRunTime": limit,
+        "memoryPerNode": n_gb,
+        "memoryBytes": round(n_gb * words.GB),
+        "maxRunTime": limit,
         "archive": document.get("archive") is True,
         "archiveOnAppError": document.get("archiveOnAppError") is True,
         "archiveSystem": _word(document, "archiveSystem"),
         "archivePath": _word(document, "archivePath") or "",
-    }  # fmt: skip
+    }
 
 
 def _history(

@@ -13,18 +13,38 @@ from weft.extensions.doors.aloe.words import EVENTS, OLD_STATUSES, STATUSES
 
 URL_CHARS_MAX: Final = 1024
 VARIABLES: Final[Mapping[str, str | None]] = {
-    "UUID": "id", "EVENT": None, "OWNER": "owner", "JOB_ID": "id", "JOB_STATUS": "status",
-    "JOB_NAME": "name", "JOB_OWNER": "owner", "JOB_URL": None, "JOB_SYSTEM": "systemId",
-    "JOB_EXECUTION_SYSTEM": "systemId", "APP_ID": "appId", "JOB_APP_ID": "appId",
-    "JOB_BATCH_QUEUE": "batchQueue", "JOB_CREATED": "created", "JOB_SUBMIT_TIME": "submitTime",
-    "JOB_START_TIME": "startTime", "JOB_END_TIME": "endTime", "JOB_NODE_COUNT": "nodeCount",
-    "JOB_PROCESSORS_PER_NODE": "processorsPerNode", "JOB_MEMORY_PER_NODE": "memoryPerNode",
-    "JOB_MAX_RUNTIME": "maxRunTime", "JOB_ARCHIVE": "archive",
-    "JOB_ARCHIVE_SYSTEM": "archiveSystem", "JOB_ARCHIVE_PATH": "archivePath",
-    "JOB_ARCHIVE_URL": None, "JOB_OUTPUT_PATH": "outputPath", "JOB_LOCAL_ID": "localId",
-    "JOB_TENANT": "tenantId", "JOB_ERROR": None, "PERMISSION_USERNAME": None,
+    "UUID": "id",
+    "EVENT": None,
+    "OWNER": "owner",
+    "JOB_ID": "id",
+    "JOB_STATUS": "status",
+    "JOB_NAME": "name",
+    "JOB_OWNER": "owner",
+    "JOB_URL": None,
+    "JOB_SYSTEM": "systemId",
+    "JOB_EXECUTION_SYSTEM": "systemId",
+    "APP_ID": "appId",
+    "JOB_APP_ID": "appId",
+    "JOB_BATCH_QUEUE": "batchQueue",
+    "JOB_CREATED": "created",
+    "JOB_SUBMIT_TIME": "submitTime",
+    "JOB_START_TIME": "startTime",
+    "JOB_END_TIME": "endTime",
+    "JOB_NODE_COUNT": "nodeCount",
+    "JOB_PROCESSORS_PER_NODE": "processorsPerNode",
+    "JOB_MEMORY_PER_NODE": "memoryPerNode",
+    "JOB_MAX_RUNTIME": "maxRunTime",
+    "JOB_ARCHIVE": "archive",
+    "JOB_ARCHIVE_SYSTEM": "archiveSystem",
+    "JOB_ARCHIVE_PATH": "archivePath",
+    "JOB_ARCHIVE_URL": None,
+    "JOB_OUTPUT_PATH": "outputPath",
+    "JOB_LOCAL_ID": "localId",
+    "JOB_TENANT": "tenantId",
+    "JOB_ERROR": None,
+    "PERMISSION_USERNAME": None,
     "PERMISSION_PERMISSION": None,
-}  # fmt: skip
+}
 """What a URL may name, and the field of the job's document that it is; None: something else."""
 _VARIABLE: Final = re.compile(r"\$\{([^}]*)\}")
 _LOGIN: Final = re.compile(r"(?<=://)[A-Za-z0-9._~!$&'()*+,;=:%-]*@")
@@ -33,9 +53,12 @@ _NEVER: Final = frozenset({"CREATED", "UPDATED", "HEARTBEAT"})
 """Events of Agave that jobs do not have here: whoever asks for them is told nothing."""
 _FIELDS: Final = frozenset({"url", "event", "persistent", "policy"})
 _POLICY: Final[Mapping[str, str]] = {
-    "retryStrategy": "strategy", "retryLimit": "retries", "retryRate": "pause_s",
-    "retryDelay": "delay_s", "saveOnFailure": "",
-}  # fmt: skip
+    "retryStrategy": "strategy",
+    "retryLimit": "retries",
+    "retryRate": "pause_s",
+    "retryDelay": "delay_s",
+    "saveOnFailure": "",
+}
 _STRATEGIES: Final = ("NONE", "IMMEDIATE", "DELAYED", "EXPONENTIAL")
 _EVENTS: Final = frozenset({"*", *STATUSES, *OLD_STATUSES, *EVENTS, *_NEVER})
 

@@ -73,9 +73,12 @@ async def _read_file(
 
 
 def _reply(
-    request: AnyRequest, name: str, usual: str, size: int,
+    request: AnyRequest,
+    name: str,
+    usual: str,
+    size: int,
     read: Callable[[int, int], AsyncIterator[bytes]],
-) -> Stream:  # fmt: skip
+) -> Stream:
     media = mimetypes.guess_type(name)[0] or usual
     return ranged_reply(request, size, read, {"content-disposition": "attachment"}, media=media)
 

@@ -26,10 +26,15 @@ from weft.ports.store import Caller, Row
 _EXECUTE: Final = "EXECUTE"
 """Is kept and shown, though it gives nothing: jobs have nothing to execute."""
 _GIVEN: Final[Mapping[str, Permission | None]] = {
-    "NONE": None, _EXECUTE: None, "READ": Permission.READ, "READ_EXECUTE": Permission.READ,
-    "WRITE": Permission.ALL, "READ_WRITE": Permission.ALL, "WRITE_EXECUTE": Permission.ALL,
+    "NONE": None,
+    _EXECUTE: None,
+    "READ": Permission.READ,
+    "READ_EXECUTE": Permission.READ,
+    "WRITE": Permission.ALL,
+    "READ_WRITE": Permission.ALL,
+    "WRITE_EXECUTE": Permission.ALL,
     "ALL": Permission.ALL,
-}  # fmt: skip
+}
 """What each word gives: whoever may write there may also share, and reads."""
 _WRITES_ONLY: Final = frozenset({"WRITE", "WRITE_EXECUTE"})
 """Shown as they were given, though weft has no right to write that does not read."""
@@ -146,6 +151,9 @@ def _entry(facts: Row, base: str, user: str, permission: str | None, word: str) 
 
 
 PERMISSION_ROUTES: Final = (
-    list_aloe_permissions, get_aloe_permission, share_aloe_job, unshare_aloe_job,
+    list_aloe_permissions,
+    get_aloe_permission,
+    share_aloe_job,
+    unshare_aloe_job,
     unshare_aloe_job_with,
-)  # fmt: skip
+)

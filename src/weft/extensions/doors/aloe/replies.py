@@ -29,16 +29,25 @@ from weft.core.errors import (
 VERSION: Final = "2.4.0-weft"
 """Greater than 2.2.22, as a text, so that clients use Aloe's models."""
 _OURS: Final = {
-    400: Invalid.code, 403: Forbidden.code, 404: NotFound.code, 409: Conflict.code,
-    413: TooLarge.code, 415: UnsupportedMedia.code,
-}  # fmt: skip
+    400: Invalid.code,
+    403: Forbidden.code,
+    404: NotFound.code,
+    409: Conflict.code,
+    413: TooLarge.code,
+    415: UnsupportedMedia.code,
+}
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 416, 429, 500, 503})
 """Statuses that mean the same there; every other one is a 503 or a 400."""
 _UNAUTHENTICATED: Final = 401
 _FIELDS: Final = {
-    "app": "appId", "queue": "batchQueue", "timeout_s": "maxRunTime", "resources": "memoryPerNode",
-    "resources/cpu": "processorsPerNode", "resources/memory": "memoryPerNode", "env": "parameters",
-}  # fmt: skip
+    "app": "appId",
+    "queue": "batchQueue",
+    "timeout_s": "maxRunTime",
+    "resources": "memoryPerNode",
+    "resources/cpu": "processorsPerNode",
+    "resources/memory": "memoryPerNode",
+    "env": "parameters",
+}
 """Names of what is wrong with a job of weft, as its client knows them."""
 
 

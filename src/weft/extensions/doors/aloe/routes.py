@@ -249,14 +249,29 @@ async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
 
 
 _ROUTES: Final[Any] = (
-    list_aloe_jobs, search_aloe_jobs, create_aloe_job, get_aloe_job, get_aloe_status,
-    list_aloe_history, act_on_aloe_job, put_aloe_action, delete_aloe_job, stop_aloe_job,
-    hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *APP_ROUTES, *OUTPUT_ROUTES,
+    list_aloe_jobs,
+    search_aloe_jobs,
+    create_aloe_job,
+    get_aloe_job,
+    get_aloe_status,
+    list_aloe_history,
+    act_on_aloe_job,
+    put_aloe_action,
+    delete_aloe_job,
+    stop_aloe_job,
+    hide_aloe_job,
+    unhide_aloe_job,
+    resubmit_aloe_job,
+    *APP_ROUTES,
+    *OUTPUT_ROUTES,
     *PERMISSION_ROUTES,
-)  # fmt: skip
+)
 _LINKED: Final = ("/systems", "/profiles", "/files")
 """Services of Agave that documents link to, or that clients ask for: there is nothing there."""
 SERVED: Final = ApiDoor(
-    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps", *_LINKED), refuse=replies.refuse,
+    name=NAME,
+    routes=_ROUTES,
+    paths=("/jobs", "/apps", *_LINKED),
+    refuse=replies.refuse,
     gateway_headers=PREFIX,
-)  # fmt: skip
+)

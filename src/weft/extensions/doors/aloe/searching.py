@@ -14,36 +14,86 @@ from weft.extensions.doors.aloe.replies import bad_request, parameter
 from weft.extensions.doors.aloe.words import OLD_STATUSES, STATUSES, seconds_of
 
 _FIELDS: Final = {
-    "id": "text", "name": "text", "owner": "text", "status": "status", "appid": "text",
-    "systemid": "text", "executionsystem": "text", "created": "time", "lastupdated": "time",
-    "submittime": "time", "starttime": "time", "endtime": "time", "started": "time",
-    "ended": "time", "nodecount": "number", "processorspernode": "number",
-    "processorsoneachnode": "number", "memorypernode": "memory", "maxruntime": "duration",
-    "archive": "switch", "archivepath": "text", "archivesystem": "text", "batchqueue": "text",
-    "inputs": "json", "parameters": "json", "outputpath": "text", "localid": "text",
-    "retries": "number", "errormessage": "text", "visible": "switch", "runtime": "number",
-    "walltime": "number", "remotesubmitted": "time", "remotestarted": "time",
+    "id": "text",
+    "name": "text",
+    "owner": "text",
+    "status": "status",
+    "appid": "text",
+    "systemid": "text",
+    "executionsystem": "text",
+    "created": "time",
+    "lastupdated": "time",
+    "submittime": "time",
+    "starttime": "time",
+    "endtime": "time",
+    "started": "time",
+    "ended": "time",
+    "nodecount": "number",
+    "processorspernode": "number",
+    "processorsoneachnode": "number",
+    "memorypernode": "memory",
+    "maxruntime": "duration",
+    "archive": "switch",
+    "archivepath": "text",
+    "archivesystem": "text",
+    "batchqueue": "text",
+    "inputs": "json",
+    "parameters": "json",
+    "outputpath": "text",
+    "localid": "text",
+    "retries": "number",
+    "errormessage": "text",
+    "visible": "switch",
+    "runtime": "number",
+    "walltime": "number",
+    "remotesubmitted": "time",
+    "remotestarted": "time",
     "remoteended": "time",
-    "remotequeue": "text", "tenantid": "text", "workpath": "text", "blockedcount": "number",
-}  # fmt: skip
+    "remotequeue": "text",
+    "tenantid": "text",
+    "workpath": "text",
+    "blockedcount": "number",
+}
 _NAMES: Final = {
-    "appid": "appId", "systemid": "systemId", "executionsystem": "systemId",
-    "lastupdated": "lastUpdated", "submittime": "submitTime", "starttime": "startTime",
-    "endtime": "endTime", "nodecount": "nodeCount", "processorspernode": "processorsPerNode",
-    "processorsoneachnode": "processorsPerNode", "memorypernode": "memoryPerNode",
-    "maxruntime": "maxRunTime", "archivepath": "archivePath", "archivesystem": "archiveSystem",
-    "batchqueue": "batchQueue", "outputpath": "outputPath", "localid": "localId",
-    "errormessage": "message", "remotesubmitted": "remoteSubmitted",
-    "remotestarted": "remoteStarted", "remoteended": "remoteEnded", "remotequeue": "remoteQueue",
-    "tenantid": "tenantId", "workpath": "workPath", "blockedcount": "blockedCount",
-}  # fmt: skip
+    "appid": "appId",
+    "systemid": "systemId",
+    "executionsystem": "systemId",
+    "lastupdated": "lastUpdated",
+    "submittime": "submitTime",
+    "starttime": "startTime",
+    "endtime": "endTime",
+    "nodecount": "nodeCount",
+    "processorspernode": "processorsPerNode",
+    "processorsoneachnode": "processorsPerNode",
+    "memorypernode": "memoryPerNode",
+    "maxruntime": "maxRunTime",
+    "archivepath": "archivePath",
+    "archivesystem": "archiveSystem",
+    "batchqueue": "batchQueue",
+    "outputpath": "outputPath",
+    "localid": "localId",
+    "errormessage": "message",
+    "remotesubmitted": "remoteSubmitted",
+    "remotestarted": "remoteStarted",
+    "remoteended": "remoteEnded",
+    "remotequeue": "remoteQueue",
+    "tenantid": "tenantId",
+    "workpath": "workPath",
+    "blockedcount": "blockedCount",
+}
 _COMPARED: Final = {"eq", "neq", "in", "nin", "lt", "lte", "gt", "gte"}
 _TIMES: Final = {*_COMPARED, "before", "after", "on", "between"}
 _WORDS: Final = {"eq", "neq", "in", "nin", "like", "nlike"}
 _OPERATORS: Final[Mapping[str, set[str]]] = {
-    "text": _WORDS, "status": _WORDS, "json": _WORDS, "time": _TIMES, "number": _COMPARED,
-    "memory": _COMPARED, "duration": _COMPARED, "switch": {"eq", "neq"},
-}  # fmt: skip
+    "text": _WORDS,
+    "status": _WORDS,
+    "json": _WORDS,
+    "time": _TIMES,
+    "number": _COMPARED,
+    "memory": _COMPARED,
+    "duration": _COMPARED,
+    "switch": {"eq", "neq"},
+}
 _ALL: Final = {*_TIMES, *_WORDS, "rlike"}
 _TERMS_MAX: Final = 50
 _CHARS_MAX: Final = 2000
@@ -89,8 +139,13 @@ class Term:
 
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "lt": lt, "before": lt, "lte": le, "gt": gt, "after": gt, "gte": ge,
-}  # fmt: skip
+    "lt": lt,
+    "before": lt,
+    "lte": le,
+    "gt": gt,
+    "after": gt,
+    "gte": ge,
+}
 
 
 def terms_of(pairs: Sequence[tuple[str, str]]) -> list[Term]:
@@ -218,9 +273,15 @@ def _day_word(text: str) -> datetime | None:
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "text": str, "json": str, "status": _status, "number": _number, "memory": _memory,
-    "duration": _duration, "switch": _switch, "time": _time,
-}  # fmt: skip
+    "text": str,
+    "json": str,
+    "status": _status,
+    "number": _number,
+    "memory": _memory,
+    "duration": _duration,
+    "switch": _switch,
+    "time": _time,
+}
 
 
 def _value_of(document: Mapping[str, Any], field: str, kind: str) -> Any:  # noqa: ANN401

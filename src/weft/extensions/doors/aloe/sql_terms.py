@@ -83,22 +83,35 @@ _TEXTS: Final = frozenset(
 _NOT_YET: Final = frozenset({"submittime", "starttime", "endtime", "runtime", "walltime"})
 """What jobs get by and by."""
 _SAME: Final = {
-    "executionsystem": "systemid", "remotequeue": "batchqueue", "started": "starttime",
-    "processorsoneachnode": "processorspernode", "remotestarted": "starttime",
-    "remotesubmitted": "submittime", "ended": "endtime",
-}  # fmt: skip
+    "executionsystem": "systemid",
+    "remotequeue": "batchqueue",
+    "started": "starttime",
+    "processorsoneachnode": "processorspernode",
+    "remotestarted": "starttime",
+    "remotesubmitted": "submittime",
+    "ended": "endtime",
+}
 _SIGNS: Final = {
-    "eq": "=", "neq": "=", "in": "=", "nin": "=", "lt": "<", "before": "<", "lte": "<=",
-    "gt": ">", "after": ">", "gte": ">=",
-}  # fmt: skip
+    "eq": "=",
+    "neq": "=",
+    "in": "=",
+    "nin": "=",
+    "lt": "<",
+    "before": "<",
+    "lte": "<=",
+    "gt": ">",
+    "after": ">",
+    "gte": ">=",
+}
 _EXACT: Final = {"name": "name", "appid": "kind"}
 """Fields whose values have an index, and what `DoorJobQuery` calls them."""
 INDEXED: Final = (*_EXACT, "status", "endtime")
 """By these a search looks at few jobs; by all others at each, until its page is full."""
 _ENDS: Final = {
-    "FINISHED": [JobState.SUCCESS], "STOPPED": [JobState.CANCELLED],
+    "FINISHED": [JobState.SUCCESS],
+    "STOPPED": [JobState.CANCELLED],
     "FAILED": [JobState.FAILED, JobState.ERROR],
-}  # fmt: skip
+}
 _WAITING: Final = [one for one in JobState if one < JobState.SUCCESS and one != JobState.RUNNING]
 _BEFORE: Final = frozenset({"lt", "lte", "before"})
 _AFTER: Final = frozenset({"gt", "gte", "after"})

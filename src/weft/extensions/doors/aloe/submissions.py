@@ -35,9 +35,14 @@ _MACRO: Final = re.compile(r"\$\{([^}]*)\}")
 _INT_MAX: Final = 1_000_000
 _DEPTH_MAX: Final = 32
 _TEXTS: Final = {
-    "name": 64, "appId": 80, "batchQueue": 255, "memoryPerNode": 32, "maxRunTime": 20,
-    "archiveSystem": 64, "archivePath": 255,
-}  # fmt: skip
+    "name": 64,
+    "appId": 80,
+    "batchQueue": 255,
+    "memoryPerNode": 32,
+    "maxRunTime": 20,
+    "archiveSystem": 64,
+    "archivePath": 255,
+}
 _NUMBERS: Final = ("nodeCount", "processorsOnEachNode", "processorsPerNode")
 _SWITCHES: Final = ("archive", "archiveOnAppError")
 _OBJECTS: Final = ("inputs", "parameters")
@@ -157,11 +162,20 @@ def job_of(
 def new_facts(made: Answer, kept: Mapping[str, Any], whose: Whose) -> Row:
     """Return what `find_door_job` says of a job that was just submitted."""
     return {
-        "batch_id": made["id"], "foreign_id": whose.job_id, "document": kept, "name": kept["name"],
-        "owner": whose.owner, "tenant": whose.tenant, "created_at": made["added_at"].isoformat(),
-        "hidden": False, "state": "ready", "cancelled_at": None, "cancel": None, "attempts": (),
+        "batch_id": made["id"],
+        "foreign_id": whose.job_id,
+        "document": kept,
+        "name": kept["name"],
+        "owner": whose.owner,
+        "tenant": whose.tenant,
+        "created_at": made["added_at"].isoformat(),
+        "hidden": False,
+        "state": "ready",
+        "cancelled_at": None,
+        "cancel": None,
+        "attempts": (),
         "changes": (),
-    }  # fmt: skip
+    }
 
 
 def _parameters(asked: Asked) -> dict[str, Any]:
@@ -171,27 +185,39 @@ def _parameters(asked: Asked) -> dict[str, Any]:
 def _macros(kept: Mapping[str, Any], whose: Whose) -> dict[str, str]:
     """Return what is known of a job before it has an archive, by the names of Agave."""
     texts = {
-        "ID": whose.job_id, "NAME": slug(kept["name"]), "NAME_RAW": kept["name"],
-        "APP_ID": kept["appId"], "OWNER": whose.owner, "TENANT": whose.tenant,
-        "SYSTEM": kept["systemId"], "EXECUTION_SYSTEM": kept["systemId"],
-        "BATCH_QUEUE": kept["batchQueue"], "NODE_COUNT": kept["nodeCount"],
+        "ID": whose.job_id,
+        "NAME": slug(kept["name"]),
+        "NAME_RAW": kept["name"],
+        "APP_ID": kept["appId"],
+        "OWNER": whose.owner,
+        "TENANT": whose.tenant,
+        "SYSTEM": kept["systemId"],
+        "EXECUTION_SYSTEM": kept["systemId"],
+        "BATCH_QUEUE": kept["batchQueue"],
+        "NODE_COUNT": kept["nodeCount"],
         "PROCESSORS_PER_NODE": kept["processorsPerNode"],
-        "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}", "MAX_RUNTIME": kept["maxRunTime"],
+        "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}",
+        "MAX_RUNTIME": kept["maxRunTime"],
         "MAX_RUNTIME_SECONDS": seconds_of(kept["maxRunTime"]),
-        "SUBMIT_TIME": instant(datetime.now(UTC)), "ARCHIVE": "1" if kept["archive"] else "0",
+        "SUBMIT_TIME": instant(datetime.now(UTC)),
+        "ARCHIVE": "1" if kept["archive"] else "0",
         "ARCHIVE_SYSTEM": kept["archiveSystem"] or STORE,
-    }  # fmt: skip
+    }
     return {f"JOB_{name}": str(text) for name, text in texts.items()}
 
 
 def _variables(kept: Mapping[str, Any], whose: Whose) -> dict[str, str]:
     """Return what wrappers are told, without `AGAVE_`."""
     return _macros(kept, whose) | {
-        "JOB_WORK_PATH": ".", "JOB_ARCHIVE_PATH": kept["archivePath"],
+        "JOB_WORK_PATH": ".",
+        "JOB_ARCHIVE_PATH": kept["archivePath"],
         "JOB_ARCHIVE_URL": f"{whose.url}/outputs/listings",
-        "JOB_CALLBACK_RUNNING": "", "JOB_CALLBACK_CLEANING_UP": "", "JOB_CALLBACK_ALIVE": "",
-        "JOB_CALLBACK_NOTIFICATION": "", "JOB_CALLBACK_FAILURE": "",
-    }  # fmt: skip
+        "JOB_CALLBACK_RUNNING": "",
+        "JOB_CALLBACK_CLEANING_UP": "",
+        "JOB_CALLBACK_ALIVE": "",
+        "JOB_CALLBACK_NOTIFICATION": "",
+        "JOB_CALLBACK_FAILURE": "",
+    }
 
 
 def check_archive_system(asked: Asked, stores: Mapping[str, str]) -> None:
@@ -209,10 +235,15 @@ def _archive_path(asked: Asked, kept: Mapping[str, Any], whose: Whose) -> str:
     given = asked.get("archivePath") or "${JOB_OWNER}/archive/jobs/job-${JOB_ID}"
     known = _macros(kept, whose)
     macros = {
-        **known, **{f"AGAVE_{name}": text for name, text in known.items()},
-        "UUID": whose.job_id, "OWNER": whose.owner, "USERNAME": whose.owner,
-        "APP_ID": kept["appId"], "JOB_APP_ID": kept["appId"], "TENANT": whose.tenant,
-    }  # fmt: skip
+        **known,
+        **{f"AGAVE_{name}": text for name, text in known.items()},
+        "UUID": whose.job_id,
+        "OWNER": whose.owner,
+        "USERNAME": whose.owner,
+        "APP_ID": kept["appId"],
+        "JOB_APP_ID": kept["appId"],
+        "TENANT": whose.tenant,
+    }
     if unknown := set(_MACRO.findall(given)) - macros.keys():
         raise bad_request(f"archivePath: there is no variable {min(unknown)[:80]!r}")
     path = _MACRO.sub(lambda match: macros[match[1]], given)

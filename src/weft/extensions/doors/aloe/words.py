@@ -15,16 +15,31 @@ QUEUE: Final = "default"
 GB: Final = 1 << 30
 ENDED: Final = frozenset({"FINISHED", "FAILED", "STOPPED"})
 STATUSES: Final = (
-    "ACCEPTED", "PENDING", "PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB",
-    "SUBMITTING", "QUEUED", "RUNNING", "CLEANING_UP", "ARCHIVING", "FINISHED", "STOPPED", "FAILED",
-    "BLOCKED", "PAUSED",
-)  # fmt: skip
+    "ACCEPTED",
+    "PENDING",
+    "PROCESSING_INPUTS",
+    "STAGING_INPUTS",
+    "STAGED",
+    "STAGING_JOB",
+    "SUBMITTING",
+    "QUEUED",
+    "RUNNING",
+    "CLEANING_UP",
+    "ARCHIVING",
+    "FINISHED",
+    "STOPPED",
+    "FAILED",
+    "BLOCKED",
+    "PAUSED",
+)
 EVENTS: Final = ("PERMISSION_GRANT", "PERMISSION_REVOKE", "DELETED", "RESTORED")
 """What happens to a job besides."""
 OLD_STATUSES: Final = {
-    "KILLED": "STOPPED", "ARCHIVING_FINISHED": "FINISHED", "ARCHIVING_FAILED": "FAILED",
+    "KILLED": "STOPPED",
+    "ARCHIVING_FINISHED": "FINISHED",
+    "ARCHIVING_FAILED": "FAILED",
     "HEARTBEAT": "RUNNING",
-}  # fmt: skip
+}
 """Those that Aloe has removed, as old clients still name them."""
 _DURATION: Final = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d)")
 ID_CHARS_MAX: Final = 64

@@ -195,9 +195,12 @@ async def get_hail_group(request: AnyRequest) -> Response[bytes]:
 async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
     """Cancel a job group; group 0 is the batch."""
     await batches.cancel_group(
-        request.services, request.caller, batch_of(request), number_of(request, "g"),
+        request.services,
+        request.caller,
+        batch_of(request),
+        number_of(request, "g"),
         CancelDocument(),
-    )  # fmt: skip
+    )
     return empty()
 
 
@@ -216,9 +219,13 @@ async def list_hail_groups(request: AnyRequest) -> Response[bytes]:
 async def _list_groups(request: AnyRequest, group_id: int) -> Response[bytes]:
     after = last_of(query_of(request), "last_job_group_id") or 0
     rows = await read.list_child_groups(
-        request.services, request.caller, batch_of(request), group_id,
-        after=min(after, _MOST), limit=PAGE + 1,
-    )  # fmt: skip
+        request.services,
+        request.caller,
+        batch_of(request),
+        group_id,
+        after=min(after, _MOST),
+        limit=PAGE + 1,
+    )
     answer: Document = {"job_groups": [group_document(row) for row in rows[:PAGE]]}
     if len(rows) > PAGE:
         answer["last_job_group_id"] = rows[PAGE - 1]["group_id"]

@@ -133,9 +133,12 @@ async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
     if not ran:
         return reply({})
     samples = await read_samples(
-        request.services, request.caller, row["batch_id"], row["job_id"],
+        request.services,
+        request.caller,
+        row["batch_id"],
+        row["job_id"],
         ran[-1]["attempt"],
-    )  # fmt: skip
+    )
     return reply({"main": usage_document(ran[-1], samples)})
 
 

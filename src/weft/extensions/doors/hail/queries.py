@@ -17,12 +17,27 @@ TERMS_MAX: Final = 64
 Parser = Callable[[str | None, Subject], tree.Node]
 _O = tree.Operator
 _JOB_WORDS: Final = (
-    "pending", "ready", "creating", "running", "live", "cancelled", "error", "failed", "bad",
-    "success", "done",
-)  # fmt: skip
+    "pending",
+    "ready",
+    "creating",
+    "running",
+    "live",
+    "cancelled",
+    "error",
+    "failed",
+    "bad",
+    "success",
+    "done",
+)
 _BATCH_WORDS: Final = (
-    "open", "closed", "complete", "running", "cancelled", "failure", "success",
-)  # fmt: skip
+    "open",
+    "closed",
+    "complete",
+    "running",
+    "cancelled",
+    "failure",
+    "success",
+)
 _WORDS: Final = MappingProxyType({Subject.JOBS: _JOB_WORDS, Subject.BATCHES: _BATCH_WORDS})
 _SEARCHED: Final = (">=", "<=", ">", "<", "!~", "=~", "!=", "==", "=")
 """In this order."""
@@ -257,9 +272,13 @@ def _at(field: tree.Field, operator: tree.Operator, at: datetime) -> tree.Node:
     before, since = tree.TimeTerm(field, _O.LT, begin), tree.TimeTerm(field, _O.GE, begin)
     until, after = tree.TimeTerm(field, _O.LT, end), tree.TimeTerm(field, _O.GE, end)
     found: dict[tree.Operator, tree.Node] = {
-        _O.EQ: all_of((since, until)), _O.NE: tree.Or((before, after)),
-        _O.LT: before, _O.LE: until, _O.GE: since, _O.GT: after,
-    }  # fmt: skip
+        _O.EQ: all_of((since, until)),
+        _O.NE: tree.Or((before, after)),
+        _O.LT: before,
+        _O.LE: until,
+        _O.GE: since,
+        _O.GT: after,
+    }
     return found[operator]
 
 

@@ -22,12 +22,18 @@ _CORE_MEMORY: Final = {
 """GiB for each core of the collections' machines."""
 _COLLECTIONS: Final = {"lowmem": "highcpu", "standard": "standard", "highmem": "highmem"}
 COLLECTIONS: Final[Mapping[str, tuple[float, float | None]]] = {
-    "highcpu": (0, 921.6), "standard": (921.6, 3840), "highmem": (3840, None),
-}  # fmt: skip
+    "highcpu": (0, 921.6),
+    "standard": (921.6, 3840),
+    "highmem": (3840, None),
+}
 """More than how many MiB for each core the jobs of a collection have, and up to how many."""
 _UNASKED: Final = {
-    "cpu": "1", "memory": "standard", "storage": "0Gi", "preemptible": True, "machine_type": None,
-}  # fmt: skip
+    "cpu": "1",
+    "memory": "standard",
+    "storage": "0Gi",
+    "preemptible": True,
+    "machine_type": None,
+}
 _CORES_MAX: Final = 16
 _STORAGE_MAX: Final = 64 * 1024 * _GIB
 _QUARTERS_OF_CORE: Final = 250

@@ -153,8 +153,11 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
     found: Answer | None = None
     if not n_jobs and not n_groups:
         return {
-            "id": batch_id, "update_id": None, "start_job_group_id": None, "start_job_id": None,
-        }  # fmt: skip
+            "id": batch_id,
+            "update_id": None,
+            "start_job_group_id": None,
+            "start_job_id": None,
+        }
     if not is_new:
         with suppress(errors.UpdateNotFound):
             found = await submit.get_update(services, caller, batch_id, FIRST)
@@ -195,9 +198,12 @@ async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Docum
     document = batches.UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
     with refusing({errors.BatchCancelled: _TO_CANCELLED}):
         found, _ = await submit.create_update(
-            request.services, request.caller, batch_id, document,
+            request.services,
+            request.caller,
+            batch_id,
+            document,
             origin_of(request, spec["token"]),
-        )  # fmt: skip
+        )
     return found
 
 
@@ -251,9 +257,14 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
     document = batches.GroupBunch(first=first, groups=bunch_groups(specs, first_group))
     with refusing({errors.UpdateCommitted: f"update {update['update_id']} is already committed"}):
         await submit.add_groups(
-            services, caller, batch_id, update["update_id"], document, origin_of(request),
+            services,
+            caller,
+            batch_id,
+            update["update_id"],
+            document,
+            origin_of(request),
             depth_max=LEVELS_MAX,
-        )  # fmt: skip
+        )
 
 
 async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:

@@ -20,8 +20,11 @@ TRIES_MAX: Final = 10_000
 FIRST_S: Final = 10
 LONGEST_S: Final = 300
 _POLICY: Final = {
-    "policy": "exponential", "first_s": FIRST_S, "longest_s": LONGEST_S, "jitter": 0,
-}  # fmt: skip
+    "policy": "exponential",
+    "first_s": FIRST_S,
+    "longest_s": LONGEST_S,
+    "jitter": 0,
+}
 _ASKED: Final = "maxRetryCount"
 """The attribute that keeps a number of retries which weft does not reach."""
 

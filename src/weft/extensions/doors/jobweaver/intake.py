@@ -107,9 +107,11 @@ class _Intake:
         metrics.TOPIC_JOBS.labels("known" if batch_id is None else "submitted").inc()
         if batch_id is not None:
             log.info(
-                "topics.submitted", job=job_id, batch=format_batch_id(batch_id),
+                "topics.submitted",
+                job=job_id,
+                batch=format_batch_id(batch_id),
                 trace_id=created.envelope.trace_id,
-            )  # fmt: skip
+            )
 
     async def _create(self, asked: wire.JobCreated) -> int | None:
         """Submit a job; return its batch, None: it is known."""
@@ -158,13 +160,20 @@ async def travel_of(
 
     It travels over the caller's own set of topics, else over the first one of their tenant.
     """
-    sets = [(transport.name, each) for transport in services.transports for each in transport.jobs
-            if each.door == NAME]  # fmt: skip
+    sets = [
+        (transport.name, each)
+        for transport in services.transports
+        for each in transport.jobs
+        if each.door == NAME
+    ]
     if not sets:
         return None
     tenant = await services.store.tenant_name(caller)
-    mine = [each.name_at(name) for name, each in sorted(
-        ((name, each) for name, each in sets if each.tenant == tenant),
-        key=lambda one: one[1].user != caller.user_name,
-    )]  # fmt: skip
+    mine = [
+        each.name_at(name)
+        for name, each in sorted(
+            ((name, each) for name, each in sets if each.tenant == tenant),
+            key=lambda one: one[1].user != caller.user_name,
+        )
+    ]
     return identity_of(mine[0], job_id, trace_id) if mine else None

@@ -163,8 +163,11 @@ _BROKEN: Final = "INTERNAL_ERROR"
 _BROKEN_FROM: Final = 500
 _AWAY: Final = 503
 _OURS: Final = {
-    400: Invalid.code, 404: NotFound.code, 409: Conflict.code, 415: UnsupportedMedia.code,
-}  # fmt: skip
+    400: Invalid.code,
+    404: NotFound.code,
+    409: Conflict.code,
+    415: UnsupportedMedia.code,
+}
 
 
 class Refused(Exception):

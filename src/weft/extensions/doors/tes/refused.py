@@ -35,5 +35,6 @@ def refuse(error: WeftError, _: Asked) -> Refusal:
 _HINT: Final = "`docs/guides/with-tes.md` says what there is."
 READ: Final[dict[str, Any]] = {"status_code": 200, "opt": {"right": Right.READ}}
 WRITE: Final[dict[str, Any]] = {
-    "status_code": 200, "opt": {"right": Right.WRITE, "permission": Permission.EXECUTE},
-}  # fmt: skip
+    "status_code": 200,
+    "opt": {"right": Right.WRITE, "permission": Permission.EXECUTE},
+}

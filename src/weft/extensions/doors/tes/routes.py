@@ -107,10 +107,12 @@ async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     limit = int(size) if view == shown.VIEWS[0] else min(int(size), TOLD_MAX)
     terms = tuple(_terms_of(pairs, query, state))
     wanted = DoorJobQuery(
-        door=NAME, query=all_of(terms) if terms else EVERYTHING, limit=limit + 1,
+        door=NAME,
+        query=all_of(terms) if terms else EVERYTHING,
+        limit=limit + 1,
         limits=(search_limits_of if terms else limits_of)(request.services.settings),
         ended=None if state is None else Span(None, None, _job_states(state)),
-    )  # fmt: skip
+    )
     if token := query.get("page_token"):
         if not _TOKEN.fullmatch(token):
             raise bad_request("page_token: expected the next_page_token of another page")

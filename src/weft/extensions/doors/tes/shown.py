@@ -19,11 +19,18 @@ Told = dict[str, Any]
 VIEWS: Final = ("MINIMAL", "BASIC", "FULL")
 _WAITS: Final = ("pending", "ready", "queued", "blocked")
 STATES: Final[Mapping[str, Sequence[str]]] = {
-    "UNKNOWN": (), "QUEUED": _WAITS, "INITIALIZING": ("creating", "running"),
-    "RUNNING": ("running",), "PAUSED": _WAITS, "COMPLETE": ("success",),
-    "EXECUTOR_ERROR": ("failed", "error"), "SYSTEM_ERROR": ("failed", "error"),
-    "CANCELED": ("cancelled",), "PREEMPTED": (), "CANCELING": (*_WAITS, "creating", "running"),
-}  # fmt: skip
+    "UNKNOWN": (),
+    "QUEUED": _WAITS,
+    "INITIALIZING": ("creating", "running"),
+    "RUNNING": ("running",),
+    "PAUSED": _WAITS,
+    "COMPLETE": ("success",),
+    "EXECUTOR_ERROR": ("failed", "error"),
+    "SYSTEM_ERROR": ("failed", "error"),
+    "CANCELED": ("cancelled",),
+    "PREEMPTED": (),
+    "CANCELING": (*_WAITS, "creating", "running"),
+}
 """Each state, and those that a job of weft has then."""
 OLD: Final = "/ga4gh/tes/1.0"
 """Where clients are served that break off at some of those states."""

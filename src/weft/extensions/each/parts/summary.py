@@ -18,9 +18,17 @@ from weft.extensions.each.parts.feed import SHOWN_CHARS
 from weft.extensions.each.parts.ledger import Ledger
 
 _COUNTED: Final = (
-    "n_submitted", "n_succeeded", "n_failed", "n_skipped", "n_reprinted", "n_cancelled",
-    "halted_by", "n_missing", "n_cut", "failures",
-)  # fmt: skip
+    "n_submitted",
+    "n_succeeded",
+    "n_failed",
+    "n_skipped",
+    "n_reprinted",
+    "n_cancelled",
+    "halted_by",
+    "n_missing",
+    "n_cut",
+    "failures",
+)
 """What a ledger has of the document on standard error."""
 
 

@@ -297,11 +297,14 @@ def _check_plugins(setup: Setup, text: str) -> None:
         for let, one in configuration.get(LET, {}).items()
     ]
     known = {group: group.names() for group in {group for _, group, _ in wanted}}
-    refuse(text, [
-        (where, f"there is no {group.noun} {kind!r}; there are {', '.join(known[group])}")
-        for where, group, kind in wanted
-        if kind not in known[group]
-    ])  # fmt: skip
+    refuse(
+        text,
+        [
+            (where, f"there is no {group.noun} {kind!r}; there are {', '.join(known[group])}")
+            for where, group, kind in wanted
+            if kind not in known[group]
+        ],
+    )
 
 
 async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, text: str) -> None:
@@ -373,9 +376,14 @@ async def _check_templates(
     problems: list[Problem] = []
     for name, job in setup.jobs.items():
         taken = TakenSource(
-            source_id=0, name="source", lifecycle=None, billing_project="default",
-            template={"job": job}, taking=0, owner=caller,
-        )  # fmt: skip
+            source_id=0,
+            name="source",
+            lifecycle=None,
+            billing_project="default",
+            template={"job": job},
+            taking=0,
+            owner=caller,
+        )
         example = job_of(taken, TakenItem(1, "key", {}, None, ""), example_of(job), {})
         try:
             lifecycle = next((s.lifecycle for s in setup.sources.values() if s.job == name), None)
@@ -402,9 +410,13 @@ async def remove_setup(services: Services, caller: Caller, name: SetupName) -> A
 
 
 @call(
-    "POST /v1/batches/{b}/jobs/{j}/status", Right.WRITE, JobStatus, permission=Permission.EXECUTE,
-    public=False, marks=KEYED,
-)  # fmt: skip
+    "POST /v1/batches/{b}/jobs/{j}/status",
+    Right.WRITE,
+    JobStatus,
+    permission=Permission.EXECUTE,
+    public=False,
+    marks=KEYED,
+)
 async def change_status(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: StatusDocument
 ) -> Row:
@@ -434,9 +446,10 @@ def unknown_statuses(
         sink = setup.sinks[name]
         told: set[str] = set()  # a path that is not given is made of the one before it
         for field, path in {
-            "retry": sink.retry_path, "given_up": sink.given_up_path,
+            "retry": sink.retry_path,
+            "given_up": sink.given_up_path,
             "rejected": sink.rejected_path,
-        }.items():  # fmt: skip
+        }.items():
             for word in path:
                 if word not in (*(statuses or ()), *told):
                     told.add(word)

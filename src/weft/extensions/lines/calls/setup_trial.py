@@ -73,11 +73,18 @@ def _facts(
     """Return what each message of a job is made of, as `weft._record_messages` does."""
     now = datetime.now(UTC)
     facts: dict[str, Any] = {
-        "id": format_job_ref(1, 1), "batch_id": 1, "job_id": 1, "name": job["name"],
-        "attributes": job["attributes"], "attempt": 1, "exit_code": 0, "started_at": now,
-        "ended_at": now, "file": sink.each,
+        "id": format_job_ref(1, 1),
+        "batch_id": 1,
+        "job_id": 1,
+        "name": job["name"],
+        "attributes": job["attributes"],
+        "attempt": 1,
+        "exit_code": 0,
+        "started_at": now,
+        "ended_at": now,
+        "file": sink.each,
         "product": None if product is None else msgspec.json.encode(product).decode(),
-    }  # fmt: skip
+    }
     if not sink.events:
         return [facts]
     products = [] if product is None else [product]

@@ -16,9 +16,12 @@ _MESSAGES: Final = "/v1/sinks/{sink}/deliveries"
 
 
 @call(
-    f"GET {_MESSAGES}", Right.OPERATE, page=Message, cursor=Cursor("m", "delivery_id"),
+    f"GET {_MESSAGES}",
+    Right.OPERATE,
+    page=Message,
+    cursor=Cursor("m", "delivery_id"),
     public=False,
-)  # fmt: skip
+)
 async def list_messages(
     services: Services, caller: Caller, sink: SinkName, *, after: int, limit: int
 ) -> Sequence[Row]:
@@ -27,9 +30,12 @@ async def list_messages(
 
 
 @call(
-    f"POST {_MESSAGES}/{{message}}/redeliver", Right.OPERATE, Message, public=False,
+    f"POST {_MESSAGES}/{{message}}/redeliver",
+    Right.OPERATE,
+    Message,
+    public=False,
     marks={"refuses": (409,)},
-)  # fmt: skip
+)
 async def redeliver_message(
     services: Services, caller: Caller, sink: SinkName, delivery_id: MessageId
 ) -> Row:
@@ -40,9 +46,12 @@ async def redeliver_message(
 
 
 @call(
-    f"POST {_MESSAGES}/{{message}}/decide", Right.OPERATE, Message, public=False,
+    f"POST {_MESSAGES}/{{message}}/decide",
+    Right.OPERATE,
+    Message,
+    public=False,
     marks={"refuses": (409,)},
-)  # fmt: skip
+)
 async def decide_message(
     services: Services,
     caller: Caller,

@@ -146,9 +146,12 @@ class SourceItems(DueWork):
         job_ids = answer.get("job_ids") or range(first, first + len(documents))
         await self._services.store.end_items(taken, batch_id, job_ids)
         log.info(
-            "items.submitted", source=taken.name, batch=format_batch_id(batch_id),
-            jobs=len(documents), user=owner.user_name,
-        )  # fmt: skip
+            "items.submitted",
+            source=taken.name,
+            batch=format_batch_id(batch_id),
+            jobs=len(documents),
+            user=owner.user_name,
+        )
 
     async def _send(
         self,
@@ -184,10 +187,14 @@ class SourceItems(DueWork):
         half = (len(ready) + 1) // 2
         left = [*ready[:half]]
         waiting = [
-            Decision(one.n, "waiting", reason="there is no room: a quota or a queue is full",
-                     due_in_s=FULL_WAIT_S)
+            Decision(
+                one.n,
+                "waiting",
+                reason="there is no room: a quota or a queue is full",
+                due_in_s=FULL_WAIT_S,
+            )
             for one, _ in ready[half:]
-        ]  # fmt: skip
+        ]
         return left, await self._services.store.decide_items(taken, [*_again(left), *waiting])
 
     async def _refuse(

@@ -28,9 +28,12 @@ _NO_READER: Final = "this api reads no sources"
 
 
 @call(
-    "POST /v1/sources/{source}/trial", Right.WRITE, SourceTried, client="test_source",
+    "POST /v1/sources/{source}/trial",
+    Right.WRITE,
+    SourceTried,
+    client="test_source",
     public=False,
-)  # fmt: skip
+)
 async def try_source(
     services: Services, caller: Caller, name: SourceName, decode: DecodeBatch
 ) -> Answer:
@@ -48,9 +51,17 @@ async def try_source(
 async def read_source(services: Services, caller: Caller, name: str, known: Row) -> SourceRead:
     """Read a source once from here. `known`: as `try_source` of the store returns it."""
     due = DueSource(
-        known["source_id"], name, known["kind"], known["options"], known["every_s"], 0,
-        known["cursor"], 0, known["sealed"], caller.tenant_id,
-    )  # fmt: skip
+        known["source_id"],
+        name,
+        known["kind"],
+        known["options"],
+        known["every_s"],
+        0,
+        known["cursor"],
+        0,
+        known["sealed"],
+        caller.tenant_id,
+    )
     if services.source_trials is None:
         return SourceRead(error=_NO_READER)
     return await services.source_trials.read(due)
@@ -76,12 +87,15 @@ async def tried_source(
         states = {}
     items = await _items(services, _taken(name, known, shown, caller), decode, parameters)
     return {
-        "source": name, "error": read.error, "n_items": len(read.found), "more": read.more,
+        "source": name,
+        "error": read.error,
+        "n_items": len(read.found),
+        "more": read.more,
         "items": [
             {"key": one["key"], "known": states.get(one["key"]), **items.get(at, _unread(one))}
             for at, one in enumerate(shown)
         ],
-    }  # fmt: skip
+    }
 
 
 def _unread(found: Mapping[str, Any]) -> Answer:
@@ -97,19 +111,26 @@ def _taken(
     now = datetime.now(UTC).isoformat()
     owner = known["owner"]
     return TakenSource(
-        source_id=known["source_id"], name=name, lifecycle=known["lifecycle"],
-        billing_project=known["billing_project"], template=known["template"], taking=-1,
+        source_id=known["source_id"],
+        name=name,
+        lifecycle=known["lifecycle"],
+        billing_project=known["billing_project"],
+        template=known["template"],
+        taking=-1,
         items=[
             TakenItem(at, one["key"], one["fields"], None, now)
             for at, one in enumerate(found)
             if one["fields"] is not None
         ],
         owner=Caller(
-            caller.tenant_id, known["user_id"], owner["name"], UserRole(owner["role"]),
+            caller.tenant_id,
+            known["user_id"],
+            owner["name"],
+            UserRole(owner["role"]),
             in_turn=False,
         ),
         sealed=known["look_ups_sealed"],
-    )  # fmt: skip
+    )
 
 
 async def _items(
@@ -134,9 +155,11 @@ async def _wrong(
 ) -> Mapping[int, str]:
     """Return why jobs could not be submitted, by the place of their items."""
     whole = {
-        "billing_project": taken.billing_project, "lifecycle": taken.lifecycle,
-        "sink": taken.template.get("sink"), "jobs": [one.document for one in ready],
-    }  # fmt: skip
+        "billing_project": taken.billing_project,
+        "lifecycle": taken.lifecycle,
+        "sink": taken.template.get("sink"),
+        "jobs": [one.document for one in ready],
+    }
     body = msgspec.json.encode(whole)
     origin = Origin(digest=hashlib.sha256(body).digest(), trace_id=new_trace_id())
     try:

@@ -95,9 +95,11 @@ async def change_source(
             raise InvalidDocument.of([problem])
         return await get_source(services, caller, name)
     await services.store.change_source(
-        caller, name, paused=None if edit.paused is UNSET else bool(edit.paused),
+        caller,
+        name,
+        paused=None if edit.paused is UNSET else bool(edit.paused),
         replay_since=None if edit.replay_since is UNSET else edit.replay_since,
-    )  # fmt: skip
+    )
     change = [
         *([] if edit.paused is UNSET else ["paused" if edit.paused else "resumed"]),
         *([] if edit.replay_since is UNSET else ["replayed"]),

@@ -114,11 +114,12 @@ def try_line(
             note(f"line {setup} has no sources")
     return int(
         any(
-            source["error"] or any(one["state"] == "refused" for one in source["items"])
+            source["error"]
+            or any(one["state"] == "refused" for one in source["items"])
             or any(one["error"] for one in source["messages"])
             for source in answer["sources"]
         )
-    )  # fmt: skip
+    )
 
 
 def _print_tried(source: Mapping[str, Any]) -> None:
@@ -229,11 +230,16 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
         sink: Name of the sink.
     """
     messages = shared.ask_all(lambda client: client.list_messages(sink))
-    shared.table(messages, {
-        "Delivery": "delivery_id",
-        "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]), **DELIVERY,
-    }, right=("Delivery", "Attempts"),
-        empty="no messages yet: no job with this sink has ended well")  # fmt: skip
+    shared.table(
+        messages,
+        {
+            "Delivery": "delivery_id",
+            "Job": lambda row: format_job_ref(row["batch_id"], row["job_id"]),
+            **DELIVERY,
+        },
+        right=("Delivery", "Attempts"),
+        empty="no messages yet: no job with this sink has ended well",
+    )
 
 
 @app.command

@@ -31,12 +31,19 @@ def list_sources(*, shared: Shared = SHARED) -> None:
     weft source ls
     """
     found = shared.ask_all(lambda client: client.list_sources())
-    shared.table(found, {
-        "Source": "source", "Kind": "kind", "State": "state", "Read": at("read_at"),
-        "User": "user", "Error": long_text("error", 60),
-    },
+    shared.table(
+        found,
+        {
+            "Source": "source",
+            "Kind": "kind",
+            "State": "state",
+            "Read": at("read_at"),
+            "User": "user",
+            "Error": long_text("error", 60),
+        },
         empty="no sources that you see; `[source.NAME]` in a file of `weft line apply` makes one",
-        spare=("User", "Kind"))  # fmt: skip
+        spare=("User", "Kind"),
+    )
 
 
 @app.command
@@ -102,15 +109,17 @@ def _causes(item: Document, source: Document) -> list[Document]:
         return [{"text": f"is {item['state']}: {item['reason']}", "command": again}]
     causes: list[Document] = []
     if source["paused_at"] is not None:
-        causes.append({"text": "waits: its source is paused",
-                       "command": f"weft source resume {name}"})  # fmt: skip
+        causes.append(
+            {"text": "waits: its source is paused", "command": f"weft source resume {name}"}
+        )
     if item["reason"]:
         before = _BEFORE.search(item["reason"])
         command = None if before is None else f"weft why {before[1]}"
         causes.append({"text": f"waits: {item['reason']}", "command": command})
     if source["error"] is not None:
-        causes.append({"text": f"may wait for its source, which says: {source['error']}",
-                       "command": None})  # fmt: skip
+        causes.append(
+            {"text": f"may wait for its source, which says: {source['error']}", "command": None}
+        )
     return causes or [{"text": "was just found: its job is being made", "command": None}]
 
 
@@ -129,10 +138,15 @@ def try_source(source: str, /, *, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(answer)
         return 1 if answer["error"] or refused else 0
-    print_columns({
-        "Key": long_text("key", 60), "Known": lambda row: row["known"] or "", "Would be": "state",
-        "Job or reason": lambda row: cell(row["reason"] or _command_of(row["job"]), width=60),
-    }, answer["items"])  # fmt: skip
+    print_columns(
+        {
+            "Key": long_text("key", 60),
+            "Known": lambda row: row["known"] or "",
+            "Would be": "state",
+            "Job or reason": lambda row: cell(row["reason"] or _command_of(row["job"]), width=60),
+        },
+        answer["items"],
+    )
     if answer["error"]:
         note(f"it cannot be read: {answer['error']}")
     elif answer["n_items"] > len(answer["items"]) or answer["more"]:
@@ -228,8 +242,14 @@ def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # no
 
 def print_items(found: Sequence[Document], shared: Shared) -> None:
     """Print what sources have found."""
-    shared.table(found, {
-        "Key": long_text("key", 60), "Job": lambda row: row["job"] or "", "State": "state",
-        "Found": at("found_at"),
-        "Reason": lambda row: cell(row["reason"] or "it came late" * row["late"], width=60),
-    }, spare=("Found",))  # fmt: skip
+    shared.table(
+        found,
+        {
+            "Key": long_text("key", 60),
+            "Job": lambda row: row["job"] or "",
+            "State": "state",
+            "Found": at("found_at"),
+            "Reason": lambda row: cell(row["reason"] or "it came late" * row["late"], width=60),
+        },
+        spare=("Found",),
+    )

@@ -61,9 +61,11 @@ class HttpLookUp:
         try:
             url, login = without_login(str(options["url"]))
             return asked(
-                address_of({**options, "url": url}, None, None), site,
-                headers={**login, **options.get("headers", {})}, bytes_max=ANSWER_BYTES_MAX,
-            )  # fmt: skip
+                address_of({**options, "url": url}, None, None),
+                site,
+                headers={**login, **options.get("headers", {})},
+                bytes_max=ANSWER_BYTES_MAX,
+            )
         except SourceFailed as error:
             if error.status in _UNKNOWN:
                 return None

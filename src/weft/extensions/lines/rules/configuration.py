@@ -44,10 +44,21 @@ _ROOTS: Final = (ITEM, PARAM, SERIES, NOW)
 _STEERING: Final = (LET, "env", "attributes")
 _EARLY: Final = ("cancel_if", "wait_until")
 _OF_ANSWER: Final = frozenset({ANSWER})
-_RESERVED: Final = frozenset({
-    *_ROOTS, ANSWER, LET, *Reader.functions, "duration", "timestamp", "true", "false", "null",
-    "in", "has",
-})  # fmt: skip
+_RESERVED: Final = frozenset(
+    {
+        *_ROOTS,
+        ANSWER,
+        LET,
+        *Reader.functions,
+        "duration",
+        "timestamp",
+        "true",
+        "false",
+        "null",
+        "in",
+        "has",
+    }
+)
 WORDS_MAX: Final = 20
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?")
 
@@ -192,9 +203,12 @@ def _compiled(text: str, lets: frozenset[str] = frozenset()) -> _Expression:
     paths = reader.reads()
     names = frozenset(path[1] for path in paths if path[0] == PARAM)
     return _Expression(
-        program, reader.has_loops, names, series=any(path[0] == SERIES for path in paths),
+        program,
+        reader.has_loops,
+        names,
+        series=any(path[0] == SERIES for path in paths),
         lets=lets & {path[0] for path in paths},
-    )  # fmt: skip
+    )
 
 
 def parameters_of(document: Mapping[str, Any]) -> set[str]:
@@ -352,9 +366,9 @@ class _Given:
             for text in late:
                 with suppress(WrongGuard):
                     wanted |= _compiled(text, self._names).lets
-            raise MustAsk({
-                name: self._question(name) for name in sorted(wanted - self._answers.keys())
-            })  # fmt: skip
+            raise MustAsk(
+                {name: self._question(name) for name in sorted(wanted - self._answers.keys())}
+            )
         for name in sorted(wanted - self._known.keys()):
             self._known[name] = self._found(name, self._answers[name])
 

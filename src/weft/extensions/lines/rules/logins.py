@@ -60,10 +60,11 @@ def still_told(text: str, logins: Sequence[Login]) -> Sequence[Login]:
     """Return the logins that `without_logins` leaves in a text, or takes from other fields."""
     named, n = without_logins(text, logins), Counter(login.named for login in logins)
     return [
-        login for login in logins
+        login
+        for login in logins
         if named.count(login.named) != n[login.named]
         or (len(word := login.value.rpartition(":")[2]) >= _TELLING_CHARS and word in named)
-    ]  # fmt: skip
+    ]
 
 
 def owned_by(setup: Setup, user: str, logins: Sequence[Login]) -> Setup:

@@ -31,8 +31,11 @@ _SAFE: Final[Mapping[str, str]] = {"item": "/", "param": ":/?&=%#@,+"}
 Wrong = Callable[[tuple[str, ...], str], None]
 Missing = Literal["waiting", "refused", "cancelled"]
 BY_CORE: Final[Mapping[str, Missing]] = {
-    "blocked": "waiting", "failed": "refused", "error": "refused", "cancelled": "cancelled",
-}  # fmt: skip
+    "blocked": "waiting",
+    "failed": "refused",
+    "error": "refused",
+    "cancelled": "cancelled",
+}
 """What becomes of an item whose job would be in this state (items are no jobs yet)."""
 WAITING: Final[Missing] = "waiting"
 

@@ -66,7 +66,8 @@ _FIELDS: Final[Mapping[Where, _Field]] = {
     ("max",): _count(lambda pool: pool.max_workers),
     ("template", "server"): _words(lambda pool: pool.options.get("template")),
     ("template", "image"): _Field(
-        _prefix, f'a text such as "worker-{_OF_IMAGE}"',
+        _prefix,
+        f'a text such as "worker-{_OF_IMAGE}"',
         lambda pool: pool.options.get("image_prefix"),
     ),
     ("template", "ready_when"): _words(lambda pool: pool.options.get("ready_when")),
@@ -81,7 +82,7 @@ _FIELDS: Final[Mapping[Where, _Field]] = {
         lambda pool: None if pool.quota_cpu_m is None else pool.quota_cpu_m / 1000
     ),
     ("quota", "ratio"): _count(lambda pool: pool.quota_share),
-}  # fmt: skip
+}
 _EVERY: Final = ("create", "every")
 """How often the driver looks at pools, which is a setting."""
 _FORMS: Final = {
@@ -139,8 +140,11 @@ def parse_queue(document: Mapping[str, Any], say: Say) -> Mapping[str, list[str]
         say((), f"it should be a table of {PRIORITIES} and {POOLS}")
     for name, given in document.items():
         if name not in {PRIORITIES, POOLS}:
-            say((name,), f"here a queue has {PRIORITIES} and {POOLS} only; it is made by "
-                "`weft queue apply FILE`")  # fmt: skip
+            say(
+                (name,),
+                f"here a queue has {PRIORITIES} and {POOLS} only; it is made by "
+                "`weft queue apply FILE`",
+            )
         elif not are_ranked(given):
             say((name,), f"it should be a list of 1 to {WORDS_MAX} words")
     return document

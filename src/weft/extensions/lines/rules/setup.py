@@ -76,11 +76,16 @@ def parse_setup(text: str) -> Setup:
         for name, job in jobs.items()
     }
     setup = Setup(
-        found["lifecycle"], sources, jobs, found["sink"],
-        _with_words(configurations, jobs, found["queue"]), parameters, found["pool"],
+        found["lifecycle"],
+        sources,
+        jobs,
+        found["sink"],
+        _with_words(configurations, jobs, found["queue"]),
+        parameters,
+        found["pool"],
         {name: one[POOLS] for name, one in found["queue"].items() if POOLS in one},
         {name: sorted(steering_parameters_of(one)) for name, one in configurations.items()},
-    )  # fmt: skip
+    )
     for name in setup.configurations:
         if name not in document.get("job", ()):
             say(("configure", name), f"there is no [job.{name}]")

@@ -23,9 +23,18 @@ TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
 _BY_QUEUE: Final = frozenset({"exchange", "queue", "match"})
 _COMMON: Final = (
-    "kind", "message", "each", "products", "events", "schema", "checks", "order", "retry",
-    "given_up", "rejected",
-)  # fmt: skip
+    "kind",
+    "message",
+    "each",
+    "products",
+    "events",
+    "schema",
+    "checks",
+    "order",
+    "retry",
+    "given_up",
+    "rejected",
+)
 _TRIES: Final = 20
 SINK_KINDS: Final = dict(
     sorted(kinds_of(SinkKind, "sinks").items(), key=lambda named: named[1].position)
@@ -46,8 +55,11 @@ def parse_sink(document: Mapping[str, Any], say: Say) -> Sink | None:
         return None
     kind = SINK_KINDS.get(given) if isinstance(given, str) else None
     if kind is None:
-        wrong("kind", f"there is no kind of sink {str(given)[:40]!r}; there are {known}, and a "
-              'program of kind = "command" sends anywhere')  # fmt: skip
+        wrong(
+            "kind",
+            f"there is no kind of sink {str(given)[:40]!r}; there are {known}, and a "
+            'program of kind = "command" sends anywhere',
+        )
         return None
     document = kind.usual(document)
     reader = _Reader(document, wrong)
@@ -56,8 +68,11 @@ def parse_sink(document: Mapping[str, Any], say: Say) -> Sink | None:
         if name not in fields:
             wrong(str(name), _not_known(str(name), given, fields))
         elif name not in kind.secrets and "${secret." in str(document[name]):
-            wrong(name, "a secret may stand in `url` and `headers` of the kind http, and in `url` "
-                  "of the kind sql, only")  # fmt: skip
+            wrong(
+                name,
+                "a secret may stand in `url` and `headers` of the kind http, and in `url` "
+                "of the kind sql, only",
+            )
     each = reader.each()
     products, events = reader.flag("products"), reader.flag("events")
     target = kind.target(reader)
@@ -77,10 +92,26 @@ def parse_sink(document: Mapping[str, Any], say: Say) -> Sink | None:
     schema, checks = reader.schema(), reader.checks()
     ends = given_up.path or retry.path[:1]
     return Sink(
-        target.url, message or "", order, retry.tries, retry.path, ends, codes, rejected.tries,
-        rejected.path or ends, target.command, target.timeout_s, each, products, schema,
-        given, target.options, checks, target.headers, events,
-    )  # fmt: skip
+        target.url,
+        message or "",
+        order,
+        retry.tries,
+        retry.path,
+        ends,
+        codes,
+        rejected.tries,
+        rejected.path or ends,
+        target.command,
+        target.timeout_s,
+        each,
+        products,
+        schema,
+        given,
+        target.options,
+        checks,
+        target.headers,
+        events,
+    )
 
 
 def _not_known(name: str, kind: str, known: tuple[str, ...]) -> str:
@@ -176,8 +207,11 @@ class _Reader(SinkReader):
         given = self.document.get(field, {})
         known = (*(("tries",) if tries else ()), "path", *others)
         if isinstance(given, Mapping) and field == "rejected" and _BY_QUEUE & given.keys():
-            self.wrong(field, "weft hears no rejections from a queue; let a source of kind amqp "
-                        "read it, and leave exchange, queue and match out")  # fmt: skip
+            self.wrong(
+                field,
+                "weft hears no rejections from a queue; let a source of kind amqp "
+                "read it, and leave exchange, queue and match out",
+            )
             return _Tries(tries)
         if not isinstance(given, Mapping) or not all(one in known for one in given):
             self.wrong(field, f"it should be a table of {', '.join(known)}")

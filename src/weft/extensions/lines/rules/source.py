@@ -22,8 +22,17 @@ _EVERY: Final = "5s"
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 SOURCE_KINDS: Final = kinds_of(SourceKind, "sources")
-_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
-                         "target", "expected")  # fmt: skip
+_COMMON: Final = (
+    "kind",
+    "every",
+    "owner",
+    "billing_project",
+    "lifecycle",
+    "job",
+    "sink",
+    "target",
+    "expected",
+)
 _EXPECTED_MOST: Final = 1_000_000_000
 
 
@@ -82,9 +91,16 @@ def parse_source(document: Mapping[str, Any], say: Say) -> Source:
     options = {name: value for name, value in document.items() if name not in _COMMON}
     _check_options(kind, options, wrong)
     return Source(
-        kind, every or timedelta(), texts.get("owner"), texts.get("billing_project", "default"),
-        texts.get("lifecycle"), texts.get("job", ""), options, sinks_of(document.get(SINK)), aims,
-    )  # fmt: skip
+        kind,
+        every or timedelta(),
+        texts.get("owner"),
+        texts.get("billing_project", "default"),
+        texts.get("lifecycle"),
+        texts.get("job", ""),
+        options,
+        sinks_of(document.get(SINK)),
+        aims,
+    )
 
 
 def _aims(document: Mapping[str, Any], wrong: Callable[[str, str], None]) -> Mapping[str, Any]:
@@ -109,11 +125,17 @@ def _check_options(
     known = found.options
     for name, value in options.items():
         if name not in known:
-            wrong(name, f"a source of kind {kind} has no such field; it has "
-                  f"{', '.join((*_COMMON, *known))}")  # fmt: skip
+            wrong(
+                name,
+                f"a source of kind {kind} has no such field; it has "
+                f"{', '.join((*_COMMON, *known))}",
+            )
         elif not known[name].secret and "${secret." in str(value):
-            wrong(name, "a secret may stand in `url`, `headers` and `query` of the kind http, and "
-                  "in `url` of the kind sql, only")  # fmt: skip
+            wrong(
+                name,
+                "a secret may stand in `url`, `headers` and `query` of the kind http, and "
+                "in `url` of the kind sql, only",
+            )
         elif what := known[name].check(value):
             wrong(name, what)
     for name, option in known.items():

@@ -162,6 +162,7 @@ def wrong_query(options: Mapping[str, Any]) -> str:
     known = {*(values if isinstance(values, Mapping) else ())}
     known |= {CURSOR} if "cursor" in options else set()
     return wrong_statement(
-        options.get("query"), known.__contains__,
+        options.get("query"),
+        known.__contains__,
         f"it knows {', '.join(f':{one}' for one in sorted(known)) or 'none'}, from `values`",
-    )  # fmt: skip
+    )

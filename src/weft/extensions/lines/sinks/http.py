@@ -13,6 +13,10 @@ def _target(reader: SinkReader) -> Target:
 
 
 KIND: Final = SinkKind(
-    ("url", "headers"), _target, ("url", "headers"), codes="400-499",
-    reach=lambda site, sink: wrong_host(host_of(sink.url), site), position=1,
-)  # fmt: skip
+    ("url", "headers"),
+    _target,
+    ("url", "headers"),
+    codes="400-499",
+    reach=lambda site, sink: wrong_host(host_of(sink.url), site),
+    position=1,
+)

@@ -44,9 +44,12 @@ def _wrong_statement(given: object) -> str:
 
 
 KIND: Final = SinkKind(
-    ("url", "statement"), _target, ("url",), codes="22-23",
+    ("url", "statement"),
+    _target,
+    ("url",),
+    codes="22-23",
     reach=lambda site, sink: wrong_host(sql.database_host(sink.url), site),
-)  # fmt: skip
+)
 """Classes of SQLSTATE reject: values that do not fit, and constraints."""
 
 

@@ -95,9 +95,13 @@ def _printed(options: Mapping[str, Any], cursor: str, site: SourceSite) -> Seque
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
-                [program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                cwd="/", env={**os.environ, CURSOR_VARIABLE: cursor},
-            )  # fmt: skip
+                [program, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd="/",
+                env={**os.environ, CURSOR_VARIABLE: cursor},
+            )
         except OSError as error:
             raise SourceFailed(f"command {name}: {error.strerror}") from error
         try:

@@ -58,9 +58,7 @@ _BUSY: Final = (429, 503)
 _NEXT: Final = ("next", "next_cursor", "cursor")
 _LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
 Options = Mapping[str, Any]
-_USUAL: Final = {
-    "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "weft"
-}  # fmt: skip
+_USUAL: Final = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "weft"}
 _OWN: Final = ("Host", "Connection")
 
 
@@ -139,9 +137,12 @@ class HttpSource:
         if not more and (by_date or items):
             following = None  # else there is nothing yet, and it is asked for again
         told = {
-            "page": following, "since": since, "newest": newest,
-            "pages": pages if more else 0, "empty": empty if more else 0,
-        }  # fmt: skip
+            "page": following,
+            "since": since,
+            "newest": newest,
+            "pages": pages if more else 0,
+            "empty": empty if more else 0,
+        }
         return Reading(items, told, more=more and pages < PAGES_MAX)
 
     def usual(self, options: Options) -> Options:

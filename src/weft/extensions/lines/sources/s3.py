@@ -54,8 +54,13 @@ class S3Source:
         found = [one for one in listed if floor is None or _date(one) >= floor]
         found.sort(key=lambda one: (_date(one), one["Key"]))
         items = [_item(one, options) for one in found if _matches(one, options)]
-        newest = max([*([state["newest"]] if state["newest"] else []),
-                      *(_date(one).isoformat() for one in listed)], default=None)  # fmt: skip
+        newest = max(
+            [
+                *([state["newest"]] if state["newest"] else []),
+                *(_date(one).isoformat() for one in listed),
+            ],
+            default=None,
+        )
         if is_cut and listed:
             return Reading(
                 items, {**state, "after": listed[-1]["Key"], "newest": newest}, more=True
@@ -83,9 +88,12 @@ def _item(one: Mapping[str, str], options: Mapping[str, Any]) -> Item:
     path = one["Key"].removeprefix(str(options["below"]))
     etag = one["ETag"].strip('"')
     fields = {
-        "path": path, "store": options["store"], "bytes": int(one["Size"]), "etag": etag,
+        "path": path,
+        "store": options["store"],
+        "bytes": int(one["Size"]),
+        "etag": etag,
         "modified": _date(one).isoformat().replace("+00:00", "Z"),
-    }  # fmt: skip
+    }
     return Item(f"{path}@{etag}" if options.get("versions") else path, fields)
 
 

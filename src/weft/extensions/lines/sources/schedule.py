@@ -19,10 +19,12 @@ def _wrong(check: Callable[[str], object], given: object) -> str:
     return ""
 
 
-KIND: Final = SourceKind({
-    "cron": Option(partial(_wrong, check_cron), needed=True),
-    "time_zone": Option(partial(_wrong, zone_of)),
-})  # fmt: skip
+KIND: Final = SourceKind(
+    {
+        "cron": Option(partial(_wrong, check_cron), needed=True),
+        "time_zone": Option(partial(_wrong, zone_of)),
+    }
+)
 
 
 class ScheduleSource:

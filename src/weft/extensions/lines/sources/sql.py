@@ -38,11 +38,11 @@ ANSWER_BYTES_MAX = 64 << 20
 """That a server sends on a connection, each time it is used: more than any reading has."""
 _DATE, _NUMBER, _OTHER = "date", "number", "other"
 _KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("date", "timestamp without time zone", "timestamp with time zone"), _DATE),
     **dict.fromkeys(
-        ("date", "timestamp without time zone", "timestamp with time zone"), _DATE),
-    **dict.fromkeys(
-        ("smallint", "integer", "bigint", "numeric", "real", "double precision"), _NUMBER),
-}  # fmt: skip
+        ("smallint", "integer", "bigint", "numeric", "real", "double precision"), _NUMBER
+    ),
+}
 """What columns of a cursor are. Values of all but dates are kept as the server writes them."""
 _DIGITS: Final = 20
 """More than an overlap has."""
@@ -119,9 +119,10 @@ class SqlSource:
         known = [state["newest"]] if state.get("type") == type_ else []
         more = len(rows) >= site.items_max
         told = {
-            "newest": _newest(kind, [*known, *values]), "type": type_,
+            "newest": _newest(kind, [*known, *values]),
+            "type": type_,
             "at": values[-1] if more else None,
-        }  # fmt: skip
+        }
         return Reading([item_of(one, options) for one in found], told, more=more)
 
 
@@ -234,10 +235,15 @@ async def connected(at: sql.DatabaseAddress, host: str) -> Connection:
     before = _IS_BOUNDED.set(True)
     try:
         return await asyncpg.connect(
-            host=host, port=at.port, user=at.user, password=at.password, database=at.database,
-            ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",
+            host=host,
+            port=at.port,
+            user=at.user,
+            password=at.password,
+            database=at.database,
+            ssl=_Tls.of(at) if at.tls != "disable" else False,
+            target_session_attrs="any",
             statement_cache_size=0,
-        )  # fmt: skip
+        )
     finally:
         _IS_BOUNDED.reset(before)
 
@@ -294,9 +300,12 @@ async def prepare(
     for one in types:
         is_json = one.name in {"json", "jsonb"}
         await connection.set_type_codec(
-            one.name, schema=one.schema, encoder=json.dumps if is_json else _written,
-            decoder=str, format="text",
-        )  # fmt: skip
+            one.name,
+            schema=one.schema,
+            encoder=json.dumps if is_json else _written,
+            decoder=str,
+            format="text",
+        )
     if types:
         prepared = await connection.prepare(statement.text)
     return prepared, [values[name] for name in statement.names]
@@ -335,5 +344,8 @@ def reason(error: BaseException, text: str, field: str, *, skipped: int = 0) -> 
 def is_wrong(error: BaseException) -> bool:
     """Say whether a database refuses a question for what it is, and not for now."""
     return isinstance(error, asyncpg.PostgresError) and str(error.sqlstate)[:2] in {
-        "0A", "21", "22", "42",
-    }  # fmt: skip
+        "0A",
+        "21",
+        "22",
+        "42",
+    }

@@ -156,9 +156,8 @@ async def _really_theirs(store: LinkedStore, found: Sequence[Spooled]) -> list[S
         left = sorted({one for one, _ in set(jobs) - theirs})
         gone = await _asked(left, store.list_removed)
         known += [
-            one for one in some
-            if (one.batch_id, one.job_id) in theirs or one.batch_id in gone
-        ]  # fmt: skip
+            one for one in some if (one.batch_id, one.job_id) in theirs or one.batch_id in gone
+        ]
     return known
 
 

@@ -106,11 +106,13 @@ class LinkedHandOver:
             return [Signed("", "this server signs nothing for that attempt") for _ in wanted]
         named = [
             names_object(
-                spec.inputs, spec.outputs, is_read=one.is_read,
+                spec.inputs,
+                spec.outputs,
+                is_read=one.is_read,
                 file=StoreFile(one.store, one.path),
             )
             for one in wanted
-        ]  # fmt: skip
+        ]
         good = [one for one, is_named in zip(wanted, named, strict=True) if is_named]
         signed = iter(await self.signer.sign(incarnation_id, key, good) if good else ())
         nothing = Signed("", "its job does not name this object")

@@ -102,9 +102,13 @@ class LinkedRunningFiles:
             await store.answer_look(incarnation_id, number, msgspec.msgpack.encode(seen))
 
     async def _ask(
-        self, of: RunningAttempt, path: str | None = None, start: int = 0, n_bytes: int = 0,
+        self,
+        of: RunningAttempt,
+        path: str | None = None,
+        start: int = 0,
+        n_bytes: int = 0,
         asked: "_Asked | None" = None,
-    ) -> Seen | None:  # fmt: skip
+    ) -> Seen | None:
         """Ask the worker of an attempt; None: it is not one outside. Raise `FileElsewhere`."""
         number, store = secrets.token_hex(_NUMBER_CHARS // 2), self._find_store()
         asked = self._asked[number] = asked or _Asked()

@@ -64,9 +64,13 @@ class LinkedOutput:
             known.keys -= {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
 
     async def _keys(
-        self, store: LinkedStore, incarnation_id: int, wanted: Collection[AttemptKey],
-        *, ask: bool = False,
-    ) -> Collection[AttemptKey]:  # fmt: skip
+        self,
+        store: LinkedStore,
+        incarnation_id: int,
+        wanted: Collection[AttemptKey],
+        *,
+        ask: bool = False,
+    ) -> Collection[AttemptKey]:
         """Return the live attempts, `wanted` among them if they are."""
         known = self._live.pop(incarnation_id, None)
         is_sure = known is not None and time.monotonic() - known.sure_at < self._sure_s

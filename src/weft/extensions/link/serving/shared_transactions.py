@@ -115,7 +115,9 @@ class Hearing:
         return {name: facts for at, name, facts in self._heard.values() if at > since}
 
     def show(self) -> None:
-        metrics.set_linked_workers({
-            worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
-            for worker, facts in self.told().items()
-        })  # fmt: skip
+        metrics.set_linked_workers(
+            {
+                worker: (facts.delay_ms / 1000, facts.unshipped_bytes, facts.input_cache_bytes)
+                for worker, facts in self.told().items()
+            }
+        )

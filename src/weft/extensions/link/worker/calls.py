@@ -79,9 +79,12 @@ class LinkCaller:
         begun = time.monotonic()
         try:
             answer = await self._session.request(
-                "POST", PATH, body=msgspec.msgpack.encode(frame),
-                content_type="application/msgpack", is_repeatable=False,
-            )  # fmt: skip
+                "POST",
+                PATH,
+                body=msgspec.msgpack.encode(frame),
+                content_type="application/msgpack",
+                is_repeatable=False,
+            )
         except Unavailable as error:
             if name in _SIGNS:
                 self._outage.say(error.message, error.detail, error.hint)
@@ -115,9 +118,10 @@ class LinkCaller:
         """Open the stream of a command (`wire/exec.py`). Raise what refuses it, `TimeoutError`."""
         async with asyncio.timeout(REPLY_TIMEOUT_S):
             return await self._session.stream(
-                f"{PATH}/exec", first=b"",
+                f"{PATH}/exec",
+                first=b"",
                 query={"incarnation": self.incarnation_id, "number": number},
-            )  # fmt: skip
+            )
 
     def close(self) -> None:
         """Close the connections."""

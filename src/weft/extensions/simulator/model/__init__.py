@@ -10,6 +10,13 @@ from weft.extensions.simulator.model.pool_run import JobNeverStarts, Options, ch
 from weft.extensions.simulator.model.static import run_easy, run_fifo
 
 __all__ = [
-    "JobNeverStarts", "MachineTime", "Options", "QueueLimits", "TraceOutcome", "check_sizes",
-    "run_easy", "run_fifo", "run_pool",
-]  # fmt: skip
+    "JobNeverStarts",
+    "MachineTime",
+    "Options",
+    "QueueLimits",
+    "TraceOutcome",
+    "check_sizes",
+    "run_easy",
+    "run_fifo",
+    "run_pool",
+]

@@ -95,9 +95,13 @@ def _draw_waiting(axes: "Axes", comparison: Comparison) -> None:
         )
         times, values = _since(steps, jobs[0].submit_s, unit_s)
         axes.step(
-            times, values, where="post", label=LABELS[outcome.name], color=COLOURS[outcome.name],
+            times,
+            values,
+            where="post",
+            label=LABELS[outcome.name],
+            color=COLOURS[outcome.name],
             linewidth=0.9,
-        )  # fmt: skip
+        )
     axes.set(ylabel="jobs", xlabel=unit)
     axes.set_xlim(left=0)
     _head(axes, "Jobs that wait")
@@ -108,9 +112,12 @@ def _draw_waits(axes: "Axes", comparison: Comparison) -> None:
         waits = sorted(waits_of(outcome, comparison.jobs))
         shown = _thinned([(wait, (at + 1) / len(waits)) for at, wait in enumerate(waits)])
         axes.plot(
-            [max(wait, 1.0) for wait, _ in shown], [100 * share for _, share in shown],
-            label=LABELS[outcome.name], color=COLOURS[outcome.name], drawstyle="steps-post",
-        )  # fmt: skip
+            [max(wait, 1.0) for wait, _ in shown],
+            [100 * share for _, share in shown],
+            label=LABELS[outcome.name],
+            color=COLOURS[outcome.name],
+            drawstyle="steps-post",
+        )
     axes.set(xscale="log", xlabel="seconds", ylabel="% of jobs")
     _head(axes, "Jobs that waited at most")
 

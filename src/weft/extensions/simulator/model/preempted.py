@@ -74,11 +74,16 @@ class Preemptions:
         self._since = found.since
         began = {job: at for machine in able for job, at in machine.started.items()}
         stops = [
-            Stop(at_s=now, job=job.job_id, began_s=began[job.job_id], machine=plan.worker,
-                 cause=plan.waiting.job_id)
+            Stop(
+                at_s=now,
+                job=job.job_id,
+                began_s=began[job.job_id],
+                machine=plan.worker,
+                cause=plan.waiting.job_id,
+            )
             for plan in found.plans
             for job in plan.stopped
-        ]  # fmt: skip
+        ]
         self._causes.update(key_of(plan.waiting) for plan in found.plans)
         self.stops += stops
         return stops
@@ -91,9 +96,16 @@ class Preemptions:
         if priority is None or key in self._causes:
             return None
         return WaitingJob(
-            batch_id=key[0], job_id=key[1], attempt=key[2], worker=machine, tenant_id=TENANT,
-            priority=priority, cpu_m=one.cpu_m, memory_mib=one.memory_mib, asks=ASKS[asks],
-        )  # fmt: skip
+            batch_id=key[0],
+            job_id=key[1],
+            attempt=key[2],
+            worker=machine,
+            tenant_id=TENANT,
+            priority=priority,
+            cpu_m=one.cpu_m,
+            memory_mib=one.memory_mib,
+            asks=ASKS[asks],
+        )
 
     def _host(self, now: float, machine: SimulatedMachine, ready: ReadyJobs) -> Host:
         running = [
@@ -120,8 +132,15 @@ class Preemptions:
     def _running(self, job: int, asks: int, runs_s: float | None = None) -> RunningJob:
         one = self._jobs[job]
         return RunningJob(
-            batch_id=BATCH, job_id=job, attempt=1, tenant_id=TENANT,
-            priority=self._rules.by_user.get(one.user), cpu_m=one.cpu_m,
-            memory_mib=one.memory_mib, asks=ASKS[asks], losses=self._losses.by_job.get(job, 0),
-            runs_s=runs_s or 0.0, may_be_stopped=runs_s is not None,
-        )  # fmt: skip
+            batch_id=BATCH,
+            job_id=job,
+            attempt=1,
+            tenant_id=TENANT,
+            priority=self._rules.by_user.get(one.user),
+            cpu_m=one.cpu_m,
+            memory_mib=one.memory_mib,
+            asks=ASKS[asks],
+            losses=self._losses.by_job.get(job, 0),
+            runs_s=runs_s or 0.0,
+            may_be_stopped=runs_s is not None,
+        )

@@ -45,14 +45,20 @@ KEYS: Sequence[Key] = (
     Key("h", Right.WRITE, "hold", "hold it, or release it", _OF_JOBS),
     Key("t", Right.WRITE, "test now", "test an incident now", ("incidents",)),
     Key(
-        "c", Right.ADMINISTER, "cordon",
-        "cordon a worker (no new jobs), or uncordon it; asks before", ("workers",),
+        "c",
+        Right.ADMINISTER,
+        "cordon",
+        "cordon a worker (no new jobs), or uncordon it; asks before",
+        ("workers",),
     ),
     Key(
-        "d", Right.ADMINISTER, "drain",
-        "drain a worker: it ends after the jobs that it has; asks before", ("workers",),
+        "d",
+        Right.ADMINISTER,
+        "drain",
+        "drain a worker: it ends after the jobs that it has; asks before",
+        ("workers",),
     ),
-)  # fmt: skip
+)
 
 
 def action_hints(kind: str, rights: Collection[str]) -> list[str]:

@@ -39,20 +39,24 @@ def _used(worker: Document, name: str, write: Callable[[float], str]) -> str:
 
 
 WORKER: Final[Mapping[str, Column]] = {
-    "Worker": text("worker", 30), "Pool": text("pool", 20),
+    "Worker": text("worker", 30),
+    "Pool": text("pool", 20),
     "Host": lambda row: one_line(worker_host(row), width=30),
     "CPU": lambda row: f"{_used(row, 'cpu_used', '{:g}'.format)}{row['cpu']:g}",
     "Memory": lambda row: f"{_used(row, 'memory_used', size)}{size(row['memory'])}",
     "State": _worker_state,
-}  # fmt: skip
+}
 BATCH: Final[Mapping[str, Column]] = {
     "Batch": lambda row: format_batch_id(row["id"]),
     "Name": lambda row: one_line(row["name"] or came_by(row) or "", width=30),
-    "User": text("user", 16), "State": state_words, "Progress": _done,
+    "User": text("user", 16),
+    "State": state_words,
+    "Progress": _done,
     "Running": lambda row: f"{row['n_running']:,}",
     "Failed": lambda row: f"{row['n_failed'] + row['n_errored']:,}",
-    "Cost": lambda row: money(row["cost"]), "Took": lambda row: duration(row["duration_ms"]),
-}  # fmt: skip
+    "Cost": lambda row: money(row["cost"]),
+    "Took": lambda row: duration(row["duration_ms"]),
+}
 
 BATCHES_MAX = 100
 JOBS_MAX = 200
@@ -298,10 +302,19 @@ async def _nothing(client: Api, view: View) -> None:
 
 
 _LOADERS: Mapping[str, Callable[[Api, View], Awaitable[None]]] = {
-    "batches": _batches, "jobs": _jobs, "workers": _workers, "incidents": _incidents,
-    "sources": _sources, "items": _items, "item": _item,
-    "running": _running, "blocked": _blocked, "log": _log, "why": _why, "help": _nothing,
-}  # fmt: skip
+    "batches": _batches,
+    "jobs": _jobs,
+    "workers": _workers,
+    "incidents": _incidents,
+    "sources": _sources,
+    "items": _items,
+    "item": _item,
+    "running": _running,
+    "blocked": _blocked,
+    "log": _log,
+    "why": _why,
+    "help": _nothing,
+}
 
 
 def log_lines(data: bytes, *, is_cut: bool = False) -> list[str]:

@@ -30,13 +30,25 @@ ESCAPE_WAIT_S = 0.05
 """A lone Escape is a key if nothing follows within this time; else it begins another key."""
 READ_BYTES = 1024
 _NAMED = {
-    "\x1b[A": "up", "\x1b[B": "down", "\x1bOA": "up", "\x1bOB": "down",
-    "\x1b[5~": "page up", "\x1b[6~": "page down",
-    "\x1b[H": "home", "\x1b[F": "end", "\x1bOH": "home", "\x1bOF": "end",
-    "\x1b[1~": "home", "\x1b[4~": "end",
-    "\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace",
-    "\x1b": "escape", "\x15": "clear",
-}  # fmt: skip
+    "\x1b[A": "up",
+    "\x1b[B": "down",
+    "\x1bOA": "up",
+    "\x1bOB": "down",
+    "\x1b[5~": "page up",
+    "\x1b[6~": "page down",
+    "\x1b[H": "home",
+    "\x1b[F": "end",
+    "\x1bOH": "home",
+    "\x1bOF": "end",
+    "\x1b[1~": "home",
+    "\x1b[4~": "end",
+    "\r": "enter",
+    "\n": "enter",
+    "\x7f": "backspace",
+    "\x08": "backspace",
+    "\x1b": "escape",
+    "\x15": "clear",
+}
 _KEY = re.compile("\x1b\\[[0-9;?<]*[ -/]*[@-~]|\x1bO.|.", re.DOTALL)
 _BEGUN = re.compile("\x1b(\\[[0-9;?<]*[ -/]*|O)?\\Z")
 SEQUENCE_CHARS_MAX = 32
@@ -154,10 +166,13 @@ class Top:
                 Interrupts(self._leave_later, ""),
                 reading_keys(self._press, self._left.set),
                 Live(
-                    console=console, screen=True, auto_refresh=False, redirect_stdout=False,
+                    console=console,
+                    screen=True,
+                    auto_refresh=False,
+                    redirect_stdout=False,
                     redirect_stderr=False,
                 ) as live,
-            ):  # fmt: skip
+            ):
                 self._live = live
                 loop.add_signal_handler(signal.SIGWINCH, self._draw)
                 self._open()

@@ -246,10 +246,18 @@ class Screen:
     def move(self, key: str) -> bool:
         """Move by a key; return False if it is another one."""
         steps = {
-            "up": -1, "k": -1, "down": 1, "j": 1, "page up": -self.height,
-            "page down": self.height, " ": self.height,
-            "home": -(1 << 30), "g": -(1 << 30), "end": 1 << 30, "G": 1 << 30,
-        }.get(key)  # fmt: skip
+            "up": -1,
+            "k": -1,
+            "down": 1,
+            "j": 1,
+            "page up": -self.height,
+            "page down": self.height,
+            " ": self.height,
+            "home": -(1 << 30),
+            "g": -(1 << 30),
+            "end": 1 << 30,
+            "G": 1 << 30,
+        }.get(key)
         if steps is None:
             return False
         self.view.move(steps, height=self.height)

@@ -31,9 +31,14 @@ class HttpCallbackSender:
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send once."""
         http = ForeignHttp(
-            self.allowed, self.timeout_s, self.timeout_s, self.connect_timeout_s, self.tls,
-            self.resolve, PIECE_BYTES,
-        )  # fmt: skip
+            self.allowed,
+            self.timeout_s,
+            self.timeout_s,
+            self.connect_timeout_s,
+            self.tls,
+            self.resolve,
+            PIECE_BYTES,
+        )
         try:
             target = parse_callback_url(url)
             async with http.asked("POST", target, headers.items(), body) as exchange:

@@ -93,17 +93,25 @@ def _shown(root: str, directory: str, targets: Sequence[str]) -> Iterator[str]:
 
 
 _APART: Final = (
-    "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-    "--hostname", "weft", "--cap-drop", "ALL",
-)  # fmt: skip
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--hostname",
+    "weft",
+    "--cap-drop",
+    "ALL",
+)
 _PROGRAMS: Final = ("bwrap", "skopeo", "umoci")
 _OF_NETWORK: Final = ("/etc/resolv.conf", "/etc/hosts")
 _OF_GPUS: Final = ("/dev/dri", "/dev/kfd")
 _IMAGE_AT: Final = "/weft/image"
 _FILES_AT: Final = (
-    (PRODUCTS_VARIABLE, "/weft/products"), (PROGRESS_VARIABLE, "/weft/progress"),
+    (PRODUCTS_VARIABLE, "/weft/products"),
+    (PROGRESS_VARIABLE, "/weft/progress"),
     (NOTES_VARIABLE, "/weft/notes"),
-)  # fmt: skip
+)
 _SAID_MAX: Final = 120
 _INSTALL: Final = (
     "Install bubblewrap, skopeo and umoci, allow user namespaces, and run the worker as a plain "
@@ -194,9 +202,14 @@ class ContainerExecutor:
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
         return process_of(
-            attempt, argv, env, script=script, sandbox=words, is_contained=True,
+            attempt,
+            argv,
+            env,
+            script=script,
+            sandbox=words,
+            is_contained=True,
             note=f"image {image.reference}",
-        )  # fmt: skip
+        )
 
     def _asked(self, spec: JobSpec, logins: Mapping[str, str]) -> tuple[str, Login]:
         """Return the image and the login for it. Raise `CannotRun` if it may not run here."""
@@ -280,8 +293,12 @@ def why_no_containers() -> str:
     try:
         done = subprocess.run(
             [*probe, "--proc", "/proc", "--", "/bin/sh", "-c", "exit 0"],
-            check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
-        )  # fmt: skip
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=10,
+            text=True,
+        )
     except subprocess.TimeoutExpired:
         return "`bwrap` does not end"
     said = done.stderr.strip()[:_SAID_MAX]

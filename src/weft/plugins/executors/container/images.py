@@ -137,9 +137,15 @@ async def _run(
         words = [*words, "--authfile", f"/proc/self/fd/{fds[0]}"]
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, *arguments, env=env, pass_fds=fds, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            *words,
+            *arguments,
+            env=env,
+            pass_fds=fds,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
     except OSError as error:
         raise WeftError(f"{words[0]} cannot be run: {error.strerror}") from error
     finally:

@@ -95,9 +95,13 @@ def wrong(health: Mapping[str, Any]) -> str:
         return _wrong_answer(url, timeout_s)
     try:
         done = subprocess.run(
-            health["command"], check=False, timeout=timeout_s, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            health["command"],
+            check=False,
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
     except subprocess.TimeoutExpired:
         return f"the check took more than {timeout_s:g} s"
     except OSError as error:

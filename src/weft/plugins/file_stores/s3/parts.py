@@ -20,9 +20,9 @@ _ANSWER_BYTES_MAX: Final = 4 << 20
 _UPLOAD: Final = re.compile(r"<UploadId>([^<]{1,2000})</UploadId>")
 _PART: Final = re.compile(r"<Part>(.*?)</Part>", re.DOTALL)
 _FIELDS: Final = {
-    name: re.compile(rf"<{name}>(?:&quot;|\"|&#34;)?([0-9A-Za-z-]+)") for name in
-    ("PartNumber", "ETag", "Size")
-}  # fmt: skip
+    name: re.compile(rf"<{name}>(?:&quot;|\"|&#34;)?([0-9A-Za-z-]+)")
+    for name in ("PartNumber", "ETag", "Size")
+}
 _MORE: Final = "<IsTruncated>true</IsTruncated>"
 _ERROR: Final = "<Error>"
 
@@ -38,9 +38,14 @@ class ObjectHttpCarrier(HttpCarrier):
     """Transfers objects of any size."""
 
     async def write_parts(
-        self, sign: PartUrls, file: file_store.HeldFile, *, part_bytes: int, upload: str,
+        self,
+        sign: PartUrls,
+        file: file_store.HeldFile,
+        *,
+        part_bytes: int,
+        upload: str,
         begun: Callable[[str], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Store an object in parts; see the port."""
         await _PartsUpload(self, sign, file, part_bytes).run(upload, begun)
 

@@ -44,9 +44,16 @@ class Credentials(NamedTuple):
 
 
 def presigned(
-    method: str, base: str, name: str, query: Mapping[str, str], *, region: str,
-    credentials: Credentials, at: datetime, valid_s: int,
-) -> str:  # fmt: skip
+    method: str,
+    base: str,
+    name: str,
+    query: Mapping[str, str],
+    *,
+    region: str,
+    credentials: Credentials,
+    at: datetime,
+    valid_s: int,
+) -> str:
     """Return the URL of an object below `base`, which ends with its bucket. `at`: in UTC."""
     target = urlsplit(base)
     path = f"{target.path}/{quote(name, safe=f'/{_UNRESERVED}')}"
@@ -170,27 +177,41 @@ class ObjectUrls:
         if one.part:
             query["partNumber" if one.method == "PUT" else "part-number-marker"] = f"{one.part}"
         return presigned(
-            one.method, f"{_endpoint_of(store)}/{bucket}", _name_of(store, one.path), query,
-            region=store.region or REGION, credentials=credentials, at=datetime.now(UTC),
+            one.method,
+            f"{_endpoint_of(store)}/{bucket}",
+            _name_of(store, one.path),
+            query,
+            region=store.region or REGION,
+            credentials=credentials,
+            at=datetime.now(UTC),
             valid_s=VALID_S,
-        )  # fmt: skip
+        )
 
     def list_url(self, store: StoredFileStore, prefix: str, after: str, n: int) -> str:
         """Return the URL for a page of the list of objects whose paths begin with `prefix`:
         `n` at most, those whose names in the bucket come after `after`. Raise `NotSigned`.
         """
         query = {
-            "list-type": "2", "encoding-type": "url", "prefix": _name_of(store, prefix),
-            "max-keys": f"{n}", **({"start-after": after} if after else {}),
-        }  # fmt: skip
+            "list-type": "2",
+            "encoding-type": "url",
+            "prefix": _name_of(store, prefix),
+            "max-keys": f"{n}",
+            **({"start-after": after} if after else {}),
+        }
         bucket = parse_bucket(store.url).name
         credentials = self._credentials(store, bucket)
         if credentials is None:
             raise NotSigned("with the role of its machine, no objects are listed")
         return presigned(
-            "GET", f"{_endpoint_of(store)}/{bucket}", "", query, region=store.region or REGION,
-            credentials=credentials, at=datetime.now(UTC), valid_s=VALID_S,
-        )  # fmt: skip
+            "GET",
+            f"{_endpoint_of(store)}/{bucket}",
+            "",
+            query,
+            region=store.region or REGION,
+            credentials=credentials,
+            at=datetime.now(UTC),
+            valid_s=VALID_S,
+        )
 
     def open(self, store: StoredFileStore) -> Any:  # noqa: ANN401 (of an extra)
         """Return the bucket as obstore knows it. Raise `NotSigned`."""
@@ -205,9 +226,11 @@ class ObjectUrls:
         }
         if (credentials := self._credentials(store, bucket.name)) is not None:
             given = {
-                "access_key_id": credentials.key_id, "secret_access_key": credentials.secret,
-                "token": credentials.token, "expires_at": None,
-            }  # fmt: skip
+                "access_key_id": credentials.key_id,
+                "secret_access_key": credentials.secret,
+                "token": credentials.token,
+                "expires_at": None,
+            }
             options["credential_provider"] = lambda: given
         try:
             from obstore.store import S3Store  # noqa: PLC0415 (an extra)

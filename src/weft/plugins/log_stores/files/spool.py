@@ -224,9 +224,11 @@ class FileSpool:
     """
 
     def __init__(
-        self, root: Path, limits: SpoolLimits,
+        self,
+        root: Path,
+        limits: SpoolLimits,
         on_written: Callable[[str, str], None] = lambda _folder, _path: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`on_written(folder, path)` is told, in a thread, that a file has grown."""
         self._root = root
         self._limits = limits
@@ -306,9 +308,14 @@ class FileSpool:
             for batch_id, one in spooled_files.sums_of(directory, self._segments).items():
                 n_bytes += one.n_bytes
                 yield Spooled(
-                    folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest,
+                    folder,
+                    batch_id,
+                    one.job_id,
+                    one.n_bytes,
+                    one.oldest,
+                    one.newest,
                     tuple(sorted(one.checkpoints)),
-                )  # fmt: skip
+                )
             with self._kept_in(folder).lock:
                 self._kept_in(folder).n_bytes = n_bytes
 

@@ -57,18 +57,22 @@ class LogBucket:
             return ()
         with self._asking(for_pack=True) as (obstore, store):
             ranges_async = await obstore.get_ranges_async(
-                store, self._prefix + name,
-                starts=[start for start, _ in ranges], ends=[end for _, end in ranges],
-            )  # fmt: skip
+                store,
+                self._prefix + name,
+                starts=[start for start, _ in ranges],
+                ends=[end for _, end in ranges],
+            )
             return [bytes(one) for one in ranges_async]
 
     async def names(self, below: str, *, after: str = "") -> AsyncIterator[str]:
         """Yield the names of objects below a name, in order, those behind another one."""
         with self._asking() as (obstore, store):
             listed = obstore.list(
-                store, self._prefix + below, offset=self._prefix + after if after else None,
+                store,
+                self._prefix + below,
+                offset=self._prefix + after if after else None,
                 chunk_size=1000,
-            )  # fmt: skip
+            )
             async for some in listed:
                 for one in some:
                     yield one["path"].removeprefix(self._prefix)
@@ -169,9 +173,14 @@ class PackName(NamedTuple):
             first, last = (numbers[0], numbers[1]), (numbers[2], numbers[3])
         names = match["batches"]
         return cls(
-            text, int(match["made"]), int(match["tenant"]), int(match["head"]), first, last,
+            text,
+            int(match["made"]),
+            int(match["tenant"]),
+            int(match["head"]),
+            first,
+            last,
             None if names == _MANY else frozenset(map(int, names.split("-"))),
-        )  # fmt: skip
+        )
 
     def may_hold(self, batch_id: int, record: tuple[int, int] | None) -> bool:
         """Say whether output of a batch, or a record of it, may be in this pack."""

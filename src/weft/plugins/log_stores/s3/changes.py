@@ -92,9 +92,10 @@ def written_since(root: Path, since_ns: int) -> ToLookAt:
                 keys.add(key)
     for top, _, names in os.walk(root / _SEGMENTS):
         segments.update(
-            int(name) for name in names
+            int(name)
+            for name in names
             if name.isdigit() and _written_ns(f"{top}/{name}") >= since_ns
-        )  # fmt: skip
+        )
     return ToLookAt(frozenset(keys), frozenset(segments))
 
 

@@ -111,9 +111,10 @@ class Fetching:
             listed = await self._look(below)
             try:
                 names = [
-                    name for name in listed.names.values()
+                    name
+                    for name in listed.names.values()
                     if name.text not in fetched.packs and name.may_hold(key.batch_id, None)
-                ]  # fmt: skip
+                ]
                 if record is not None and not fetched.has_record:
                     holding = [name for name in names if name.may_hold(key.batch_id, record)]
                     await self._lay_out_record(log, below, holding, key, record, fetched)
@@ -152,9 +153,13 @@ class Fetching:
         return self._heads[at]
 
     async def _lay_out(
-        self, log: AttemptLog, below: str, names: Sequence[PackName], key: AttemptKey,
+        self,
+        log: AttemptLog,
+        below: str,
+        names: Sequence[PackName],
+        key: AttemptKey,
         found: Fetched,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Lay out the files of an attempt."""
 
         async def fetch(name: PackName) -> list[tuple[Part, bytes]]:
@@ -185,9 +190,14 @@ class Fetching:
             found.packs.add(name.text)
 
     async def _lay_out_record(
-        self, log: AttemptLog, below: str, names: Sequence[PackName], key: AttemptKey,
-        record: tuple[int, int], fetched: Fetched,
-    ) -> None:  # fmt: skip
+        self,
+        log: AttemptLog,
+        below: str,
+        names: Sequence[PackName],
+        key: AttemptKey,
+        record: tuple[int, int],
+        fetched: Fetched,
+    ) -> None:
         """Lay out a record as the attempt's own file."""
         segment, offset = record
         for name in names:

@@ -26,9 +26,11 @@ class BucketKeeping:
     """Looks at the packs of one database from time to time."""
 
     def __init__(
-        self, bucket: LogBucket, copies: Path,
+        self,
+        bucket: LogBucket,
+        copies: Path,
         list_removed: Callable[[Sequence[int]], Awaitable[Sequence[int]]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._bucket = bucket
         self._copies = copies
         self._list_removed = list_removed

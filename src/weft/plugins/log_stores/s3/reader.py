@@ -28,9 +28,15 @@ class BucketLogStore:
     """
 
     def __init__(
-        self, here: FileLogStore, root: Path, bucket: LogBucket, cache: Path, *,
-        every_s: float, bytes_max: int,
-    ) -> None:  # fmt: skip
+        self,
+        here: FileLogStore,
+        root: Path,
+        bucket: LogBucket,
+        cache: Path,
+        *,
+        every_s: float,
+        bytes_max: int,
+    ) -> None:
         self._here = here
         self._files = FileReader(root)
         self._bucket = bucket

@@ -74,9 +74,14 @@ class BucketShipper:
     """Ships one directory. `below`: the beginning of the names of its packs."""
 
     def __init__(
-        self, root: Path, below: str, bucket: LogBucket, tenants_of: TenantsOf, terms: ShipTerms,
+        self,
+        root: Path,
+        below: str,
+        bucket: LogBucket,
+        tenants_of: TenantsOf,
+        terms: ShipTerms,
         changes: Changes,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.changes = changes
         self._root = root
         self._below = below
@@ -251,8 +256,10 @@ class BucketShipper:
             parts = joined(part for one in (*known, made) for part in one.parts)
             made = _Made(
                 (*(name for one in known for name in one.names), *made.names),
-                parts, made.batches.union(*(one.batches for one in known)), n_bytes,
-            )  # fmt: skip
+                parts,
+                made.batches.union(*(one.batches for one in known)),
+                n_bytes,
+            )
             level += 1
         return made, level
 

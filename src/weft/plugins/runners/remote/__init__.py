@@ -46,9 +46,14 @@ class RemoteRunner:
     outlives_host = True
 
     def __init__(
-        self, engine: Engine, handles: Handles, logs: LogWriter, gateway: str,
-        close: Callable[[], None] = lambda: None, limits: ExecutorLimits | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        engine: Engine,
+        handles: Handles,
+        logs: LogWriter,
+        gateway: str,
+        close: Callable[[], None] = lambda: None,
+        limits: ExecutorLimits | None = None,
+    ) -> None:
         self._engine = GuardedEngine(engine)
         self._gateway = gateway
         """The name of the worker, by which its attempts ask whether the engine answers again."""
@@ -153,9 +158,11 @@ class RemoteRunner:
         """
         tries = 0 if self._submitting else 1
         error = Blocked(
-            "executor_unavailable", GATEWAY, {GATEWAY: self._gateway},
+            "executor_unavailable",
+            GATEWAY,
+            {GATEWAY: self._gateway},
             message="the gateway's engine does not answer",
-        )  # fmt: skip
+        )
         for handle in new[tries:]:
             self._tell_unsubmitted(
                 runner.blocked(handle.assignment.key, error, now_ns=time.monotonic_ns())

@@ -51,11 +51,15 @@ class BlackNodes:
         is_fast = not is_good and ended.ended_ns - ended.started_ns <= black_holes.FAST_S * 1e9
         self._ends.appendleft(
             black_holes.Ends(
-                worker_id=number, pool_id=0, batch_id=ended.key.batch_id,
-                at=datetime.fromtimestamp(self._clock(), UTC), successes=is_good,
-                fast_failures=is_fast, slow_failures=not is_good and not is_fast,
+                worker_id=number,
+                pool_id=0,
+                batch_id=ended.key.batch_id,
+                at=datetime.fromtimestamp(self._clock(), UTC),
+                successes=is_good,
+                fast_failures=is_fast,
+                slow_failures=not is_good and not is_fast,
             )
-        )  # fmt: skip
+        )
         if is_good:
             self._tries.pop(node, None)
         if is_fast:

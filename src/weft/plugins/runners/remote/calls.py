@@ -79,9 +79,15 @@ class HttpCalls:
             return (await exchange.head()).status, await exchange.body(_ANSWER_BYTES_MAX)
 
     async def read(
-        self, target: str, headers: Mapping[str, str], *, bytes_max: int, head_bytes: int,
-        skip: int = 0, is_live: bool = False,
-    ) -> tuple[int, LongText]:  # fmt: skip
+        self,
+        target: str,
+        headers: Mapping[str, str],
+        *,
+        bytes_max: int,
+        head_bytes: int,
+        skip: int = 0,
+        is_live: bool = False,
+    ) -> tuple[int, LongText]:
         """Return the status and a long text, without its first bytes; at another status than 200
         all of it. `is_live`: without what is too long, which is not asked for.
         """

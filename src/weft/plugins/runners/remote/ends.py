@@ -34,9 +34,12 @@ def ago_s(at_ns: int) -> float:
 
 
 def ended_by(
-    key: AttemptKey, status: Status, stop_reason: int | None, stored: Stored,
+    key: AttemptKey,
+    status: Status,
+    stop_reason: int | None,
+    stored: Stored,
     location: LogLocation | None,
-) -> Ended:  # fmt: skip
+) -> Ended:
     """Return the end that a status tells. `stop_reason`: why the attempt had to end."""
     assert status.ended_s_ago is not None
     return Ended(

@@ -104,9 +104,11 @@ class Outputs:
     """Brings the output of one gateway's attempts into its log store."""
 
     def __init__(
-        self, engine: Engine, logs: LogWriter,
+        self,
+        engine: Engine,
+        logs: LogWriter,
         held: Callable[[AttemptKey], Handle | None] = lambda _key: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`held(key)`: what is to be run."""
         self._engine = engine
         self._logs = logs

@@ -181,10 +181,16 @@ class Login:
             try:
                 user, host, port = self._to
                 found = await self._ssh.connect(
-                    host, port, username=user or (), known_hosts=([self._key], [], []),
-                    client_keys=[str(self._host.identity)], agent_path=None, config=None,
-                    preferred_auth="publickey", keepalive_interval=_ALIVE_S,
-                )  # fmt: skip
+                    host,
+                    port,
+                    username=user or (),
+                    known_hosts=([self._key], [], []),
+                    client_keys=[str(self._host.identity)],
+                    agent_path=None,
+                    config=None,
+                    preferred_auth="publickey",
+                    keepalive_interval=_ALIVE_S,
+                )
             except (OSError, self._ssh.Error, TimeoutError, asyncio.CancelledError) as error:
                 wait_s = _BACK_OFF_S[min(self._n_failed, len(_BACK_OFF_S) - 1)]
                 self._n_failed += 1

@@ -83,9 +83,14 @@ class SimulationRunner:
     outlives_host = False
 
     def __init__(
-        self, executors: Mapping[str, StepsExecutor], logs: LogWriter, *, processes_max: int,
-        topics: Sequence[JobTopics] = (), tenant_of: TenantOf = one_tenant,
-    ) -> None:  # fmt: skip
+        self,
+        executors: Mapping[str, StepsExecutor],
+        logs: LogWriter,
+        *,
+        processes_max: int,
+        topics: Sequence[JobTopics] = (),
+        tenant_of: TenantOf = one_tenant,
+    ) -> None:
         self._tenant_of = tenant_of
         self._topics = topics
         self._exchanges: dict[str, Exchange] = {}

@@ -331,10 +331,13 @@ class Exchange:
         record = {**envelope._asdict(), "event_id": str(event_id), "door": site.door}
         return await until_answered(
             lambda: site.ledger.begin_run(
-                self._run_id(event_id), self._owner, keep_s=site.keep_s, tenant=site.tenant,
+                self._run_id(event_id),
+                self._owner,
+                keep_s=site.keep_s,
+                tenant=site.tenant,
                 record=record,
             )
-        )  # fmt: skip
+        )
 
     def _run_id(self, event_id: UUID) -> UUID:
         """Return what the ledger calls a run: who writes to another set has no part in it."""

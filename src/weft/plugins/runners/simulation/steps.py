@@ -92,9 +92,16 @@ class Adder:
             return 0
         async with self._places.of(await tenant()):
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-I", "-S", _PROGRAM, str(count),
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, cwd="/", env={},
-            )  # fmt: skip
+                sys.executable,
+                "-I",
+                "-S",
+                _PROGRAM,
+                str(count),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                cwd="/",
+                env={},
+            )
             try:
                 said, _ = await process.communicate()
             except asyncio.CancelledError:

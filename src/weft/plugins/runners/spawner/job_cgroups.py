@@ -174,9 +174,13 @@ def _tried(probe: Path) -> str:
         with (probe / "cgroup.procs").open("w") as entrance:
             done = subprocess.run(
                 ["/bin/sh", "-c", "echo 0"],
-                check=False, stdin=subprocess.DEVNULL, stdout=entrance, stderr=subprocess.PIPE,
-                timeout=10, text=True,
-            )  # fmt: skip
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=entrance,
+                stderr=subprocess.PIPE,
+                timeout=10,
+                text=True,
+            )
     finally:
         probe.rmdir()
     said = done.stderr.strip()[:_SAID_MAX]

@@ -50,12 +50,16 @@ class Outgoing:
         check_requirements(spec, REQUIREMENTS)
         process = executor.start_of(
             ToStart(
-                one.key, spec, limits_of_job(self._limits, spec),
-                cpu_m=one.cpu_m, memory_mib=one.memory_mib, gpu=one.gpu,
+                one.key,
+                spec,
+                limits_of_job(self._limits, spec),
+                cpu_m=one.cpu_m,
+                memory_mib=one.memory_mib,
+                gpu=one.gpu,
                 environment=self._environment(executor.environment_of(spec)),
                 definition=self._definition(executor, one),
             )
-        )  # fmt: skip
+        )
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
         if one.passes or spec.identity:

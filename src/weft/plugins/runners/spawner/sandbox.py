@@ -85,8 +85,12 @@ def _tried(words: Sequence[str], *proof: str) -> Sandbox:
     """Return a command that runs its proof, or what it says. Raise `TimeoutExpired`."""
     probe = subprocess.run(
         [*words, *proof],
-        check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=10,
+        text=True,
+    )
     if probe.returncode == 0:
         return Sandbox(tuple(words))
     said = probe.stderr.strip()[:_SAID_MAX]
@@ -241,8 +245,12 @@ def find_namespace(wanted: Wanted) -> Namespace:
     words = ("unshare", *(() if os.geteuid() == 0 else _AS_USER), *_COMMON)
     probe = subprocess.run(
         [*words, "/bin/sh", "-c", _PROOF],
-        check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=10,
+        text=True,
+    )
     if probe.returncode == 0:
         return Namespace(words)
     said = probe.stderr.strip()[:_SAID_MAX]

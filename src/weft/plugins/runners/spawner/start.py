@@ -285,11 +285,21 @@ def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
     """Start it in a session of its own, so that it outlives this agent; return its process id."""
     words = [
         *namespace_words(files.namespace),
-        sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
-        str(files.socket), str(files.lock), str(files.logs), str(files.scratch),
-        str(files.checkpoints), str(_READY_FD), *(["accounts"] if files.accounts else []),
+        sys.executable,
+        "-X",
+        "utf8",
+        "-P",
+        "-m",
+        "weft.worker.spawner",
+        str(files.socket),
+        str(files.lock),
+        str(files.logs),
+        str(files.scratch),
+        str(files.checkpoints),
+        str(_READY_FD),
+        *(["accounts"] if files.accounts else []),
         *(["cgroups", str(files.cgroup)] if files.cgroup is not None else []),
-    ]  # fmt: skip
+    ]
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions = [
         (os.POSIX_SPAWN_DUP2, ready_fd, _READY_FD),

@@ -102,6 +102,8 @@ def _check(value: object) -> None:
 def _load(kind: str) -> Source:
     found = SOURCE_PLUGINS.find(kind)
     if found is None:
-        raise SourceFailed(f"there is no kind of source {kind!r}; installed are "
-                           f"{', '.join(SOURCE_PLUGINS.names())}")  # fmt: skip
+        raise SourceFailed(
+            f"there is no kind of source {kind!r}; installed are "
+            f"{', '.join(SOURCE_PLUGINS.names())}"
+        )
     return found()

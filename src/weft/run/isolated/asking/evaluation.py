@@ -78,10 +78,13 @@ class Evaluation(AsksPool):
                 found.append((one_s, TooCostly(_why(one_s if alone else self._all_s), alone)))
         values = [
             # The timer counts only the ticks that meet the process: on a busy host it is late.
-            TooCostly(_why(one_s), alone=True) if seconds > one_s
-            else _opened(answer) if isinstance(answer, Failure) else answer
+            TooCostly(_why(one_s), alone=True)
+            if seconds > one_s
+            else _opened(answer)
+            if isinstance(answer, Failure)
+            else answer
             for seconds, answer in found
-        ]  # fmt: skip
+        ]
         for value in values:
             if isinstance(value, Exception):
                 raise value

@@ -101,14 +101,26 @@ class SourceReads(AsksPool):
         kind, what = BROKERS[source.kind]
         options, tenant = source.options, str((source.sealed or {}).get("tenant"))
         to = allowed_connection(
-            read_transports(self._transports_file), str(options["transport"]), tenant, kind,
-            "sources", str(options[what]),
-        )  # fmt: skip
-        return {**options, "connection": {
-            "name": to.name, "kind": kind, "address": to.address, "tenants": to.tenants,
-            "virtual_host": to.virtual_host, "user": to.user, "password": to.password,
-            "ca_file": None if to.ca_file is None else str(to.ca_file),
-        }}  # fmt: skip
+            read_transports(self._transports_file),
+            str(options["transport"]),
+            tenant,
+            kind,
+            "sources",
+            str(options[what]),
+        )
+        return {
+            **options,
+            "connection": {
+                "name": to.name,
+                "kind": kind,
+                "address": to.address,
+                "tenants": to.tenants,
+                "virtual_host": to.virtual_host,
+                "user": to.user,
+                "password": to.password,
+                "ca_file": None if to.ca_file is None else str(to.ca_file),
+            },
+        }
 
 
 class SourceTrials:

@@ -42,10 +42,15 @@ from weft.settings import Settings, variable_of
 
 TEXTS: Final = frozenset(
     {
-        "image", "program", "node_selector", "tolerations", "priority_class", "service_account",
+        "image",
+        "program",
+        "node_selector",
+        "tolerations",
+        "priority_class",
+        "service_account",
         "pull_secret",
     }
-)  # fmt: skip
+)
 
 
 def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
@@ -101,9 +106,12 @@ def pod_of(
     """Return the pod of a machine."""
     name, program = name_of(tag, machine.name), str(machine.options.get("program", PROGRAM))
     variables = worker_variables(
-        machine, connect=connect, home=_HOME, token_file=f"{_HOME}/token",
+        machine,
+        connect=connect,
+        home=_HOME,
+        token_file=f"{_HOME}/token",
         **({} if machine.flavour.gpus else {"worker_gpus": "none"}),
-    )  # fmt: skip
+    )
     container = {
         "name": _WORKER,
         "image": image,
@@ -284,8 +292,10 @@ class KubernetesProvider:
         return await until_begun(
             lambda: self.describe(name),
             lambda machine: not machine.waits or _SCHEDULER in machine.waits,
-            BEGUN_S, LOOK_S, "the pod was deleted",
-        )  # fmt: skip
+            BEGUN_S,
+            LOOK_S,
+            "the pod was deleted",
+        )
 
     def _calls(self) -> KubernetesClient:
         """Return the way to the cluster. Raise `ProviderError`."""

@@ -115,8 +115,10 @@ class KubernetesClient:
         status, found = await self._calls.read(
             self._path(name, "log", **({"limitBytes": str(skip + bytes_max)} if is_live else {})),
             self._headers(),
-            bytes_max=bytes_max, head_bytes=head_bytes, skip=skip,
-        )  # fmt: skip
+            bytes_max=bytes_max,
+            head_bytes=head_bytes,
+            skip=skip,
+        )
         if status in {_REFUSED, _NOT_FOUND}:
             return LongText(b"")
         if status == _SERVER:
@@ -128,9 +130,12 @@ class KubernetesClient:
     async def watch(self, selector: str, version: str) -> AsyncIterator[Any]:
         """Yield what happens after a version, for a while. Raise `Gone`, `Unavailable`."""
         target = self._path(
-            labelSelector=selector, watch="true", resourceVersion=version,
-            allowWatchBookmarks="true", timeoutSeconds=str(_WATCH_S),
-        )  # fmt: skip
+            labelSelector=selector,
+            watch="true",
+            resourceVersion=version,
+            allowWatchBookmarks="true",
+            timeoutSeconds=str(_WATCH_S),
+        )
         async with self._calls.stream(target, self._headers(), longer_s=_WATCH_S) as news:
             if (status := (await news.head()).status) != _OK:
                 _check(status, _said(await news.body(_LINE_MAX)))

@@ -116,9 +116,13 @@ class KubernetesEngine:
         for name, assignment in assignments.items():
             try:
                 pods[name] = pod_of(
-                    self._pod(name), assignment, self._settings, self._limits, tag=self._tag,
+                    self._pod(name),
+                    assignment,
+                    self._settings,
+                    self._limits,
+                    tag=self._tag,
                     avoided=self._avoided,
-                )  # fmt: skip
+                )
             except WeftError as error:
                 refused[name] = error
         answers = await asyncio.gather(

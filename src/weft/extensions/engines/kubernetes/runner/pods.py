@@ -53,9 +53,14 @@ _PLACE: Final = "registry.k8s.io/pause"
 
 
 def pod_of(
-    name: str, assignment: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *,
-    tag: str, avoided: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+    name: str,
+    assignment: Assignment,
+    settings: KubernetesSettings,
+    limits: ExecutorLimits,
+    *,
+    tag: str,
+    avoided: Sequence[str] = (),
+) -> dict[str, Any]:
     """Return an attempt's pod, off these nodes. Raise `Invalid` if there cannot be one."""
     spec = assignment.spec
     _check(spec)
@@ -178,7 +183,7 @@ def _environment_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> d
     return {
         **environment_elsewhere(key, spec, limits, {}),
         **({PRODUCTS_VARIABLE: PRODUCTS} if limits.product_files else {}),
-    }  # fmt: skip
+    }
 
 
 def _command_of(spec: JobSpec) -> list[str]:

@@ -64,11 +64,13 @@ def owned_secret(pod: Mapping[str, Any], values: Mapping[str, str]) -> dict[str,
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
-            "name": meta["name"], "labels": meta["labels"], "ownerReferences": [owner],
+            "name": meta["name"],
+            "labels": meta["labels"],
+            "ownerReferences": [owner],
         },
         "immutable": True,
         "stringData": values,
-    }  # fmt: skip
+    }
 
 
 def _key(number: int) -> str:

@@ -26,10 +26,16 @@ _UNKNOWN: Final = "ContainerStatusUnknown"
 _LOST: Final = frozenset({"NodeLost", "DeletionByPodGC", "DeletionByTaintManager"})
 _PREEMPTED: Final = frozenset(
     {
-        "Evicted", "Preempting", "Terminated", "Shutdown", "NodeShutdown", "EvictionByEvictionAPI",
-        "PreemptionByScheduler", "TerminationByKubelet",
+        "Evicted",
+        "Preempting",
+        "Terminated",
+        "Shutdown",
+        "NodeShutdown",
+        "EvictionByEvictionAPI",
+        "PreemptionByScheduler",
+        "TerminationByKubelet",
     }
-)  # fmt: skip
+)
 _KILLED: Final = (137, 143)
 _SIGNALLED: Final = 128
 _LEAST_S: Final = 0.001
@@ -37,8 +43,12 @@ _SAID_MAX: Final = 200
 _NO_ROOM: Final = "Insufficient"
 _QUANTITY: Final = re.compile(r"(\d+)([KMGT]i)?")
 _UNITS: Final[Mapping[str | None, int]] = {
-    None: 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
-}  # fmt: skip
+    None: 1,
+    "Ki": 1 << 10,
+    "Mi": 1 << 20,
+    "Gi": 1 << 30,
+    "Ti": 1 << 40,
+}
 
 
 class Seen(NamedTuple):

@@ -224,9 +224,12 @@ class NomadProvider:
     async def _begun(self, name: str) -> FoundMachine:
         """Return a machine once its worker runs, no node has room, or after a while."""
         return await until_begun(
-            lambda: self.describe(name), lambda machine: not machine.waits,
-            BEGUN_S, LOOK_S, "the job was removed",
-        )  # fmt: skip
+            lambda: self.describe(name),
+            lambda machine: not machine.waits,
+            BEGUN_S,
+            LOOK_S,
+            "the job was removed",
+        )
 
     async def _told(
         self, jobs: Sequence[Mapping[str, Any]], prefix: str
@@ -236,15 +239,19 @@ class NomadProvider:
         last: dict[str, str] = {}
         if any(job["Status"] == "pending" for job in jobs):
             told = await self._call(
-                "GET", ["evaluations"],
+                "GET",
+                ["evaluations"],
                 filter=f'Status == "blocked" and JobID contains "{prefix}"',
-            )  # fmt: skip
+            )
             unplaced = {str(one["JobID"]): why_unplaced(one) for one in told or ()}
         if any(job["Status"] == "dead" for job in jobs):
             told = await self._call(
-                "GET", ["allocations"], task_states="true", resources="false",
+                "GET",
+                ["allocations"],
+                task_states="true",
+                resources="false",
                 filter=f'JobID contains "{prefix}"',
-            )  # fmt: skip
+            )
             last = {str(one["JobID"]): _last_words(one) for one in told or ()}
         return [
             machine_of(job, unplaced=unplaced.get(job["ID"], ""), last=last.get(job["ID"], ""))

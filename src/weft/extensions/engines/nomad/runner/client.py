@@ -43,9 +43,13 @@ class NomadClient:
     def __init__(self, settings: NomadSettings) -> None:
         self._settings = settings
         server = server_at(
-            "Nomad", settings.nomad_address, _PORT, settings.nomad_ca, settings.nomad_answer_s,
+            "Nomad",
+            settings.nomad_address,
+            _PORT,
+            settings.nomad_ca,
+            settings.nomad_answer_s,
             _HINT,
-        )  # fmt: skip
+        )
         if server is None:
             raise WrongNomadAddress(
                 f"not an address of Nomad: {settings.nomad_address!r}",

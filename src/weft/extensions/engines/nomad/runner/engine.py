@@ -124,9 +124,12 @@ class NomadEngine:
             return {}
         found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         allocations = await self._client.call(
-            "GET", ["allocations"], task_states="true", resources="false",
+            "GET",
+            ["allocations"],
+            task_states="true",
+            resources="false",
             filter=f'JobID contains "{self._prefix}"',
-        )  # fmt: skip
+        )
         for allocation in allocations or ():
             if allocation["JobID"] in wanted:
                 found[allocation["JobID"]].append(allocation)
@@ -248,9 +251,15 @@ class NomadEngine:
         if allocation is None:
             return LongText(b"")
         return await self._client.read(
-            ["client", "fs", "logs", allocation], task=TASK, type=word, plain="true",
-            origin="start", offset=str(has.written), bytes_max=bytes_max, head_bytes=head_bytes,
-        )  # fmt: skip
+            ["client", "fs", "logs", allocation],
+            task=TASK,
+            type=word,
+            plain="true",
+            origin="start",
+            offset=str(has.written),
+            bytes_max=bytes_max,
+            head_bytes=head_bytes,
+        )
 
     async def left(self, name: str) -> Left:
         """Return what the job left in its directory; one look, as most leave nothing."""
@@ -265,9 +274,13 @@ class NomadEngine:
             if file in names:
                 size = most + 1
                 text = await self._client.read(
-                    ["client", "fs", "readat", allocation], path=f"{folder}/{file}",
-                    offset="0", limit=str(size), bytes_max=size, head_bytes=size,
-                )  # fmt: skip
+                    ["client", "fs", "readat", allocation],
+                    path=f"{folder}/{file}",
+                    offset="0",
+                    limit=str(size),
+                    bytes_max=size,
+                    head_bytes=size,
+                )
                 found[file] = text.head
         return Left(found.get(PRODUCTS, b""), found.get(ASK, b""))
 
@@ -278,8 +291,12 @@ class NomadEngine:
             self._returned.discard(name)
             self._moved.discard(name)
             for kept in (
-                self._jobs, self._allocations, self._limit_s, self._asked, self._peaks,
-            ):  # fmt: skip
+                self._jobs,
+                self._allocations,
+                self._limit_s,
+                self._asked,
+                self._peaks,
+            ):
                 kept.pop(name, None)
 
     async def changed(self) -> None:
@@ -293,9 +310,10 @@ class NomadEngine:
     async def _blocked(self) -> dict[str, Mapping[str, Any]]:
         """Return the evaluations of jobs that no node takes, by their ids in Nomad."""
         told = await self._client.call(
-            "GET", ["evaluations"],
+            "GET",
+            ["evaluations"],
             filter=f'Status == "blocked" and JobID contains "{self._prefix}"',
-        )  # fmt: skip
+        )
         return {str(one["JobID"]): one for one in told or ()}
 
     async def _read_jobs(self) -> dict[str, Mapping[str, Any]]:

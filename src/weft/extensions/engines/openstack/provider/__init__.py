@@ -196,8 +196,12 @@ def user_data_of(machine: WantedMachine, connect: str) -> str:
     user = text_of(machine.options, "user", USER)
     command = [
         text_of(machine.options, "program", PROGRAM),
-        "worker", "--connect", connect, "--token-file", TOKEN_FILE,
-    ]  # fmt: skip
+        "worker",
+        "--connect",
+        connect,
+        "--token-file",
+        TOKEN_FILE,
+    ]
     token = "" if machine.credential is None else machine.credential.token
     settings = "".join(
         f"{name}={_quoted(value)}\n"
@@ -222,9 +226,12 @@ def user_data_of(machine: WantedMachine, connect: str) -> str:
 def _file(path: str, content: str, permissions: str, owner: str) -> Mapping[str, Any]:
     # Deferred: the account is made first.
     return {
-        "path": path, "content": content, "permissions": permissions, "owner": owner,
+        "path": path,
+        "content": content,
+        "permissions": permissions,
+        "owner": owner,
         "defer": True,
-    }  # fmt: skip
+    }
 
 
 def _unit(user: str, command: list[str]) -> str:

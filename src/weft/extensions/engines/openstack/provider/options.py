@@ -13,10 +13,18 @@ from weft.ports.provider import ProviderError
 
 TEXTS: Final = frozenset(
     {
-        "image", "image_prefix", "template", "ready_when", "networks", "security_groups",
-        "keypair", "availability_zone", "user", "program",
+        "image",
+        "image_prefix",
+        "template",
+        "ready_when",
+        "networks",
+        "security_groups",
+        "keypair",
+        "availability_zone",
+        "user",
+        "program",
     }
-)  # fmt: skip
+)
 USER: Final = "weft"
 READY_S: Final = "ready_within_s"
 READY_USUAL_S: Final = 600

@@ -137,17 +137,26 @@ class RayClient:
         return True
 
     async def read(
-        self, node: str, file: str, *, skip: int, bytes_max: int, head_bytes: int,
+        self,
+        node: str,
+        file: str,
+        *,
+        skip: int,
+        bytes_max: int,
+        head_bytes: int,
         is_live: bool = False,
-    ) -> LongText | None:  # fmt: skip
+    ) -> LongText | None:
         """Return what a node keeps in a file of its logs, without its first bytes; None: there is
         no such file. `is_live`: without what is too long. Raise `NoNode`.
         """
         status, found = await self._calls.read(
             f"/api/v0/logs/file?{urlencode({'node_id': node, 'filename': file, 'lines': -1})}",
             self._headers,
-            skip=skip, bytes_max=bytes_max, head_bytes=head_bytes, is_live=is_live,
-        )  # fmt: skip
+            skip=skip,
+            bytes_max=bytes_max,
+            head_bytes=head_bytes,
+            is_live=is_live,
+        )
         if status >= _REFUSED:
             if _NO_FILE.encode() in found.head:
                 return None

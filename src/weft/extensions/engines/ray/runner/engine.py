@@ -87,9 +87,12 @@ class RayEngine:
         for name, assignment in assignments.items():
             try:
                 jobs[name] = job_of(
-                    self._number(name), assignment, self._limits, resources=self._resources,
+                    self._number(name),
+                    assignment,
+                    self._limits,
+                    resources=self._resources,
                     avoided=self._avoided,
-                )  # fmt: skip
+                )
             except WeftError as error:
                 refused[name] = error
         answers = await asyncio.gather(
@@ -227,18 +230,28 @@ class RayEngine:
         return pieces
 
     async def _read(
-        self, name: str, file: str, *, bytes_max: int, head_bytes: int,
-        has: StoredStream | None = None, is_live: bool = False,
-    ) -> LongText | None:  # fmt: skip
+        self,
+        name: str,
+        file: str,
+        *,
+        bytes_max: int,
+        head_bytes: int,
+        has: StoredStream | None = None,
+        is_live: bool = False,
+    ) -> LongText | None:
         """Return a file of an attempt behind what is stored of it; None: there is none."""
         where = self._folder(name)
         if where is None:
             return None
         node, folder = where
         return await self._client.read(
-            node, f"{folder}/{file}", skip=0 if has is None else has.written,
-            bytes_max=bytes_max, head_bytes=head_bytes, is_live=is_live,
-        )  # fmt: skip
+            node,
+            f"{folder}/{file}",
+            skip=0 if has is None else has.written,
+            bytes_max=bytes_max,
+            head_bytes=head_bytes,
+            is_live=is_live,
+        )
 
     def _folder(self, name: str) -> tuple[str, str] | None:
         """Return the node of an attempt, and its folder there; None: it has none yet."""
@@ -282,8 +295,12 @@ class RayEngine:
             if job is not None and not _is_withdrawn(job):
                 raise Unavailable(f"{number} has not ended in Ray", hint="It is asked again.")
         for kept in (
-            self._jobs, self._began, self._late_until, self._no_output_since, self._gone_since,
-        ):  # fmt: skip
+            self._jobs,
+            self._began,
+            self._late_until,
+            self._no_output_since,
+            self._gone_since,
+        ):
             kept.pop(name, None)
 
     async def changed(self) -> None:

@@ -72,9 +72,13 @@ def folder_of(number: str, run: str) -> str:
 
 
 def job_of(
-    number: str, assignment: Assignment, limits: ExecutorLimits, *, resources: dict[str, float],
+    number: str,
+    assignment: Assignment,
+    limits: ExecutorLimits,
+    *,
+    resources: dict[str, float],
     avoided: Sequence[str] = (),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return the job of an attempt, which runs on none of these nodes. Raise `Invalid`."""
     run = secrets.token_hex(4)
     script = script_of(assignment, limits, _DIALECT, {})
@@ -111,10 +115,11 @@ _BY_TIMEOUT: Final = frozenset({124, 137, 143, -9, -15})
 """How the program `timeout` ends, and what it had to kill."""
 _BROKEN: Final = frozenset(
     {
-        "JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE",
+        "JOB_SUPERVISOR_ACTOR_DIED",
+        "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE",
         "JOB_SUPERVISOR_ACTOR_START_FAILURE",
     }
-)  # fmt: skip
+)
 """What Ray says when it has lost sight of a job that may have begun."""
 _NO_ROOM: Final = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
 _OOM: Final = ("out of memory", "OOM", "memory pressure")

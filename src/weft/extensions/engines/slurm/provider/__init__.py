@@ -30,9 +30,25 @@ WORDS: Final = ("partition", "account", "qos", "constraint", "reservation")
 TEXTS: Final = frozenset({*WORDS, "options", "program"})
 SUBMISSIONS_PER_S: Final = 5.0
 _OURS: Final = (
-    "-J", "--job-name", "-t", "--time", "--time-min", "-o", "--output", "-e", "--error", "-a",
-    "--array", "--requeue", "--signal", "--export", "-D", "--chdir", "--parsable", "--wrap",
-)  # fmt: skip
+    "-J",
+    "--job-name",
+    "-t",
+    "--time",
+    "--time-min",
+    "-o",
+    "--output",
+    "-e",
+    "--error",
+    "-a",
+    "--array",
+    "--requeue",
+    "--signal",
+    "--export",
+    "-D",
+    "--chdir",
+    "--parsable",
+    "--wrap",
+)
 """Options of sbatch that say how a pilot works, and are not the pool's."""
 _OWN_MIB: Final = 256
 """What a worker needs beside its jobs."""
@@ -142,11 +158,15 @@ class SlurmProvider:
             await _asked(self._run("sh", "-c", _PUT, "sh", folder, said=f"{token}\n{script}"))
             number = await _asked(
                 self._commands().sbatch(
-                    "--parsable", "--no-requeue",
-                    f"--signal=B:TERM@{END_S}", f"--job-name={self._prefix}{machine.name}",
-                    f"--output={folder}.out", *words, f"{folder}/pilot",
+                    "--parsable",
+                    "--no-requeue",
+                    f"--signal=B:TERM@{END_S}",
+                    f"--job-name={self._prefix}{machine.name}",
+                    f"--output={folder}.out",
+                    *words,
+                    f"{folder}/pilot",
                 )
-            )  # fmt: skip
+            )
             rate = float(machine.options.get("submissions_per_s", SUBMISSIONS_PER_S))
             self._next_at = loop.time() + 1 / rate
         return FoundMachine(name=machine.name, provider_id=number.strip().partition(";")[0])
@@ -210,9 +230,13 @@ END_S: Final = 60
 def pilot_of(machine: WantedMachine, folder: str, connect: str) -> str:
     """Return the script of a machine whose token is in a folder."""
     command = [
-        "env", *(f"{name}={text}" for name, text in worker_variables(machine).items()),
+        "env",
+        *(f"{name}={text}" for name, text in worker_variables(machine).items()),
         str(machine.options.get("program", PROGRAM)),
-        "worker", "--connect", connect, "--token-file",
-    ]  # fmt: skip
+        "worker",
+        "--connect",
+        connect,
+        "--token-file",
+    ]
     body = files(__package__).joinpath("pilot.sh").read_text(encoding="utf-8")
     return f"#!/bin/sh\nfolder={shlex.quote(folder)}\nset -- {shlex.join(command)}\n{body}"

@@ -15,11 +15,20 @@ from weft.extensions.engines.slurm.runner.shell import Shell
 from weft.extensions.engines.slurm.settings import SlurmSettings
 
 _AWAY: Final = (
-    "unable to contact", "connection refused", "connection timed out", "connection reset",
-    "socket timed out", "broken pipe",
-    "zero bytes were transmitted", "communication connection failure", "slurmdbd", "try again",
-    "connect failure", "resource temporarily unavailable", "not responding",
-)  # fmt: skip
+    "unable to contact",
+    "connection refused",
+    "connection timed out",
+    "connection reset",
+    "socket timed out",
+    "broken pipe",
+    "zero bytes were transmitted",
+    "communication connection failure",
+    "slurmdbd",
+    "try again",
+    "connect failure",
+    "resource temporarily unavailable",
+    "not responding",
+)
 """What the commands say if nobody answered."""
 _NO_MORE: Final = ("MaxSubmitJob", "GrpSubmitJob")
 """Parts of the limits' names of how many jobs may wait and run at a time."""
@@ -27,10 +36,12 @@ _NO_ARRAY: Final = "Invalid job array specification"
 FULL: Final = "The gateway tries again by itself, when jobs of this account have ended."
 _HINT: Final = "The gateway asks again by itself; look at the controller with `scontrol ping`."
 _SBATCH: Final = (
-    "sh", "-c",
+    "sh",
+    "-c",
     'exec env -i PATH="$PATH" HOME="$HOME" ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sbatch "$@"',
-    "sbatch", "--export=ALL",
-)  # fmt: skip
+    "sbatch",
+    "--export=ALL",
+)
 """Gives jobs nothing of the gateway's environment. With other values of `--export` each task runs
 a login shell of its account first, which takes seconds: Slurm 22.05 takes NIL for a variable.
 """
@@ -83,10 +94,16 @@ class SlurmCommands:
     async def submit(self, script: str, *, name: str, count: int, options: Sequence[str]) -> int:
         """Submit an array of `count` tasks, of a file; return its number."""
         answer = await self.sbatch(
-            "--parsable", "--no-requeue", f"--job-name={name}",
-            f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null",
-            *self._options, *options, script,
-        )  # fmt: skip
+            "--parsable",
+            "--no-requeue",
+            f"--job-name={name}",
+            f"--array=0-{count - 1}",
+            "--output=/dev/null",
+            "--error=/dev/null",
+            *self._options,
+            *options,
+            script,
+        )
         return int(answer.strip().partition(";")[0])
 
     def excluding(self, nodes: Sequence[str]) -> list[str]:
@@ -131,9 +148,15 @@ class SlurmCommands:
             return []
         try:
             text = await self.run(
-                "sacct", "-X", "-P", "-n", "-o", "JobID,State,NodeList",
-                "-j", ",".join(map(str, arrays)),
-            )  # fmt: skip
+                "sacct",
+                "-X",
+                "-P",
+                "-n",
+                "-o",
+                "JobID,State,NodeList",
+                "-j",
+                ",".join(map(str, arrays)),
+            )
         except SlurmRefused:  # it is disabled
             return []
         tasks = []

@@ -79,9 +79,14 @@ class SlurmEngine:
     followed_max = 1000
 
     def __init__(
-        self, commands: SlurmCommands, files: SlurmFiles, settings: SlurmSettings,
-        limits: ExecutorLimits, *, tag: str,
-    ) -> None:  # fmt: skip
+        self,
+        commands: SlurmCommands,
+        files: SlurmFiles,
+        settings: SlurmSettings,
+        limits: ExecutorLimits,
+        *,
+        tag: str,
+    ) -> None:
         self._commands = commands
         self._files = files
         self._settings = settings

@@ -38,8 +38,16 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
 MARKS: Final = (
-    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere", "progress",
-)  # fmt: skip
+    "started",
+    "ended",
+    "used",
+    "late",
+    "stopped",
+    "termed",
+    "missing",
+    "nowhere",
+    "progress",
+)
 """Files of the directory `run` that tell something by their age or text."""
 _BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
 _OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
@@ -124,10 +132,12 @@ class SharedFiles:
                 number = path.with_suffix(".job")
                 found.append(
                     Array(
-                        path.name, names, present,
+                        path.name,
+                        names,
+                        present,
                         int(number.read_text()) if number.exists() else None,
                     )
-                )  # fmt: skip
+                )
         return found
 
     @_in_a_thread

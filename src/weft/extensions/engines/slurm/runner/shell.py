@@ -33,11 +33,13 @@ class LocalShell:
         """Run a command, and read its whole answer."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, env=self._environment,
+                *words,
+                env=self._environment,
                 # To write nothing fails, too, to a command that has ended by then.
                 stdin=asyncio.subprocess.PIPE if said else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            )  # fmt: skip
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         except FileNotFoundError as error:
             raise Unavailable(
                 f"there is no {words[0]} on this host",

@@ -11,18 +11,24 @@ from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 
 _REASONS: Final[Mapping[str, Reason]] = {
-    "NODE_FAIL": Reason.LOST, "BOOT_FAIL": Reason.LOST, "LAUNCH_FAILED": Reason.LOST,
-    "OUT_OF_MEMORY": Reason.OOM, "TIMEOUT": Reason.TIMEOUT, "PREEMPTED": Reason.PREEMPTED,
+    "NODE_FAIL": Reason.LOST,
+    "BOOT_FAIL": Reason.LOST,
+    "LAUNCH_FAILED": Reason.LOST,
+    "OUT_OF_MEMORY": Reason.OOM,
+    "TIMEOUT": Reason.TIMEOUT,
+    "PREEMPTED": Reason.PREEMPTED,
     "DEADLINE": Reason.DEADLINE,
-}  # fmt: skip
+}
 """What Slurm's states mean for an attempt that could not say itself how it ended."""
 _WAITS_FOR: Final[Mapping[str, str]] = {
-    "Resources": "the partition is full", "Priority": "jobs of others come first",
+    "Resources": "the partition is full",
+    "Priority": "jobs of others come first",
     "ReqNodeNotAvail": "its nodes are down or kept for others",
-    "PartitionDown": "the partition takes no jobs", "JobHeldUser": "somebody holds it",
+    "PartitionDown": "the partition takes no jobs",
+    "JobHeldUser": "somebody holds it",
     "JobHeldAdmin": "an administrator holds it",
     "PartitionTimeLimit": "its time limit is longer than the partition's",
-}  # fmt: skip
+}
 """What Slurm's reasons mean that do not say it themselves, as `QOSMaxJobsPerUserLimit` does."""
 WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
 _UNDECIDED: Final = frozenset({"RUNNING", "COMPLETING"})

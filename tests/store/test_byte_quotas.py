@@ -15,6 +15,7 @@ from store.test_monitor import look, running
 from store.test_resubmissions import copy
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
+from weft.core.notes import Note
 from weft.core.states import Reason
 from weft.ports.store import UNKEYED, Caller, Claimed, JobRows, Origin
 from weft.store.database import call_on
@@ -136,6 +137,42 @@ async def test_nothing_more_is_stored_beyond_a_quota(world: World, worker: Worke
     with pytest.raises(QuotaExceeded) as of_tenant:
         await world.submit(1, caller=bob)
     assert 'tenant "' in str(of_tenant.value)
+
+
+@pytest.mark.parametrize("of_tenant", [False, True])
+async def test_notes_are_stored_bytes_and_none_is_kept_beyond_a_quota(
+    world: World, worker: Worker, of_tenant: bool
+) -> None:
+    """One in the place of another counts by what is more; a 17th takes the place of the oldest."""
+    batch = await world.submit(1)
+    (one,) = await worker.claim_and_start()
+
+    async def left(title: int, n_bytes: int) -> int:
+        """Leave a note; return how much more is stored than the specs."""
+        note = Note(str(title), "text", b"x" * n_bytes)
+        assert await worker.store.record_note(worker.id, one.key, note)
+        return await stored(world) - ONE
+
+    async def allow(n_bytes: int) -> None:
+        if of_tenant:
+            await set_of_tenant(world, bytes=ONE + n_bytes)
+        else:
+            await set_quota(world, "ada", bytes=ONE + n_bytes)
+
+    assert [await left(title, 100) for title in range(17)] == [*range(100, 1700, 100), 1600]
+    assert await left(16, 30) == 1530
+    await allow(1560)
+    assert await left(16, 60) == 1560
+    assert await left(16, 61) == 1560
+    assert await left(17, 1) == 1560
+    with pytest.raises(QuotaExceeded):
+        await world.submit(1)
+    assert await left(16, 10) == 1510
+    await worker.end(one)
+    await world.fold()
+    assert await stored(world) - ONE == 1510
+    await remove(world, await delete(world, batch), audited=True)
+    assert await stored(world) == 0
 
 
 async def test_submissions_at_once_do_not_exceed_a_quota(world: World) -> None:

@@ -13,6 +13,7 @@ from store.site import Site
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World
 from weft.core.errors import BatchNotFound, JobNotFound
+from weft.core.notes import Note
 from weft.core.states import AttemptKey
 from weft.ports.store import UNKEYED, FileWanted, KeptFile, NewBatch
 
@@ -73,6 +74,23 @@ async def test_old_output_goes_and_counts_no_more(world: World, worker: Worker) 
     assert "604800 s after the end" in told
     assert await why(world, young) is None
     assert await worker.store.list_removed([old, young]) == [old]
+    await put_back(world)
+
+
+async def test_notes_go_with_the_output_and_count_no_more(world: World, worker: Worker) -> None:
+    """Else what a tenant says that it keeps would never be reached."""
+    batch = await world.submit(1)
+    (one,) = await worker.claim_and_start()
+    await worker.store.record_note(worker.id, one.key, Note("a", "text", b"x" * 70))
+    await wrote(worker, one, 100)
+    await world.fold()
+    await world.age("group_completion", "completed_at", by_s=9 * 86400, batch_id=batch)
+    assert await stored(world) == ONE + 170
+    await keep(world, output_keep_bytes=ONE + 1)
+
+    assert await remove(world) == 1
+    assert await world.api.list_notes(world.caller, batch, 1, title=None) == []
+    assert await stored(world) == ONE
     await put_back(world)
 
 

@@ -18,9 +18,11 @@ from store.test_byte_quotas import ONE, add_payload, forget, specs, stored, wrot
 from store.test_resubmissions import advance, ask
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded, WeftError
+from weft.core.notes import Note
 from weft.core.problems import problem_document
 from weft.core.states import Reason
 from weft.driver.operations import resubmit
+from weft.ports.store import Claimed
 from weft.store.database import call_on
 from weft.store.submission import _bunch
 
@@ -207,7 +209,9 @@ class Model:
         """Bytes by batch."""
         self.sent: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         """By batch, updates that are not committed, and how much their specs take."""
-        self.n_refused = 0
+        self.notes: defaultdict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+        """By job, how long the note of each title is."""
+        self.n_refused = self.n_passed_over = 0
 
     def any_batch(self) -> int | None:
         """Return a batch that there is; None: a new one."""
@@ -259,8 +263,25 @@ class Model:
         for one in await self.worker.claim(3):
             stdout, stderr = self.rng.randint(0, 500), self.rng.randint(0, 99)
             reason = self.rng.choice([None, Reason.EXIT, Reason.LOST])
+            await self.say(one)
             await wrote(self.worker, one, stdout, stderr, reason=reason)
             self.stored[one.batch_id] += stdout + stderr
+
+    async def say(self, one: Claimed) -> None:
+        """Leave notes, longer and shorter ones in the place of others; those for which there is
+        no room are passed over.
+        """
+        notes = self.notes[one.batch_id, one.job_id]
+        for _ in range(self.rng.randint(0, 4)):
+            title, body = self.rng.choice("abc"), self.rng.randbytes(self.rng.randint(0, 300))
+            note = Note(title, "text", body)
+            assert await self.worker.store.record_note(self.worker.id, one.key, note)
+            more = len(body) - notes.get(title, 0)
+            if more > 0 and self.most is not None and sum(self.stored.values()) + more > self.most:
+                self.n_passed_over += 1
+                continue
+            notes[title] = len(body)
+            self.stored[one.batch_id] += more
 
     async def fold(self) -> None:
         await self.world.fold()
@@ -283,6 +304,7 @@ async def test_stored_bytes_are_exact_at_every_moment(world: World, seed: int) -
         await getattr(model, move)()
         assert await stored(world) == sum(model.stored.values())
     assert model.n_refused
+    assert model.n_passed_over
 
 
 async def test_submission_that_would_exceed_a_quota_creates_nothing(world: World) -> None:

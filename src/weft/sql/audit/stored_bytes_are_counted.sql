@@ -1,4 +1,4 @@
--- What is stored for a batch is the output of its attempts, specs that were sent, its payloads and files, folded and not folded together.
+-- What is stored for a batch is the output of its attempts, specs that were sent, its payloads, files and notes, folded and not folded together.
 WITH counted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
         SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s
@@ -19,6 +19,8 @@ recounted AS (
         SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p
         UNION ALL
         SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL AND f.from_batch IS NULL
+        UNION ALL
+        SELECT n.batch_id, octet_length(n.body) FROM weft.job_note n
         UNION ALL
         SELECT o.batch_id, -o.n_bytes FROM weft.output_term o) x
     GROUP BY 1),

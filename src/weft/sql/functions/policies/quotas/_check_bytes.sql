@@ -1,19 +1,11 @@
 -- _check_bytes: refuse to store more for a user if they, or the tenant, would have more than their quotas allow.
 -- For: _at_commit, _at_store; these quotas are locked (_lock_quotas).   Safe to repeat: yes, it only reads.
--- Plan: quotas by key; as _stored_bytes for each quota of bytes.   Raises WF134.   Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: as _exceeded_bytes.   Raises WF134.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_bytes(of_tenant_id int, of_user_id int, more bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_over record;
 BEGIN
-    SELECT l.is_user, l.bytes_max, s.n_bytes INTO v_over
-    FROM (SELECT true AS is_user, q.bytes_max FROM weft._user_quotas(of_tenant_id, of_user_id) q
-        UNION ALL
-        SELECT false, q.bytes_max FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1) l
-    CROSS JOIN LATERAL (
-        SELECT coalesce(sum(x.n_bytes), 0) AS n_bytes FROM weft._stored_bytes(of_tenant_id) x
-        WHERE x.user_id = CASE WHEN l.is_user THEN of_user_id ELSE 0 END) s
-    WHERE l.bytes_max IS NOT NULL AND more > 0 AND s.n_bytes + more > l.bytes_max
-    ORDER BY l.is_user DESC LIMIT 1;
+    SELECT * INTO v_over FROM weft._exceeded_bytes(of_tenant_id, of_user_id, more);
     IF FOUND THEN
         PERFORM weft._fail('WF134',
             format('%s would have more bytes stored than the quota allows',

@@ -508,8 +508,10 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
             },
             [
                 "failed on w after 2.0 s; `weft status b7.j2`",
-                ("has a message for sink x that waits for a person: no; `weft line decide "
-                "x 1 pass`"),
+                (
+                    "has a message for sink x that waits for a person: no; `weft line decide "
+                    "x 1 pass`"
+                ),
                 "has a message for sink x that is to be sent; `weft line deliveries x`",
                 (
                     "has a message for sink x that is tried again at 2026-11-21 12:00:00 UTC: "
@@ -703,8 +705,10 @@ def coming(usual_s: float | None) -> GrowthFacts:
         (
             BUSY,
             coming(10.5),
-            (f"{GROWS}, machine big-7 is late: {ASKED}, others came after 10 s; `weft pool "
-            f"show big`"),
+            (
+                f"{GROWS}, machine big-7 is late: {ASKED}, others came after 10 s; `weft pool "
+                f"show big`"
+            ),
         ),
         (
             NONE,

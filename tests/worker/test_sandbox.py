@@ -362,8 +362,10 @@ def test_a_machine_without_bubblewrap_is_told(
             "Make this directory, or take it out of `sandbox_paths`",
         ),
         (
-            ("The reason: the worker is root, who may change the kernel's settings from "
-            "any sandbox."),
+            (
+                "The reason: the worker is root, who may change the kernel's settings from "
+                "any sandbox."
+            ),
             "Run the worker as a plain user",
         ),
         ("The reason: the program `bwrap` is missing.", install),

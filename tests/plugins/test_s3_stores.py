@@ -201,7 +201,8 @@ async def test_a_fetch_goes_on_where_its_connection_broke() -> None:
             answer = answering("200 OK", data[:500_000], len(data), 'ETag: "1"\r\n')
         else:
             start = int(head.partition("bytes=")[2].partition("-")[0])
-            answer = answering("206 Partial Content", data[start:], more='ETag: "1"\r\n')
+            rest = f"Content-Range: bytes {start}-{len(data) - 1}/{len(data)}\r\n"
+            answer = answering("206 Partial Content", data[start:], more=f'ETag: "1"\r\n{rest}')
         await answer(head, reader, writer)
 
     async with serving(serve) as url:

@@ -11,7 +11,7 @@ from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.core.files.file_paths import UrlFile, WrongPath, parse_source
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
-from weft.ports.file_store import FileDiffers, FileMissing, FileProblem, FileRefused, StoreAway
+from weft.ports.file_store import FileMissing, FileProblem, FileRefused, NotResumable, StoreAway
 
 HERE = parse_allowed_hosts("127.0.0.1")
 Answer = Callable[[str], bytes]
@@ -63,19 +63,11 @@ async def test_broken_connection_goes_on_where_it_broke() -> None:
         assert await fetched(f"{url}/a") == b"abcdef"
 
 
-@pytest.mark.parametrize(
-    ("second", "problem"),
-    [
-        (said("200 OK", b"xyz", 'ETag: "v2"'), FileDiffers),
-        (said("206 Part", b"xyz", "Content-Range: bytes 0-2/6", 'ETag: "v1"'), FileRefused),
-    ],
-)
-async def test_nothing_is_put_together_of_two_versions(
-    second: bytes, problem: type[FileProblem]
-) -> None:
+async def test_a_fetch_goes_on_at_no_other_place() -> None:
     first = said("200 OK", b"abc", 'ETag: "v1"', n_bytes=6)
-    async with serving(lambda head: second if "Range:" in head else first) as url:
-        with pytest.raises(problem):
+    moved = said("302 There", b"", "Location: /b")
+    async with serving(lambda head: moved if "Range:" in head else first) as url:
+        with pytest.raises(NotResumable):
             await fetched(f"{url}/a")
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from breaking_server import BEGINS_AGAIN, GOES_ON, NEW, OLD, BreakingServer, tag
+from cases import cases
 from weft.core.states import Reason
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.spec import FILES, JobSpec
@@ -232,6 +234,26 @@ async def test_input_comes_from_a_web_server(worker: Worker) -> None:
     (failed,) = [one for one in done if one.reason is not None]
     assert failed.reason is Reason.FILES
     assert url in (failed.message or "")
+
+
+@cases("name", [*GOES_ON, *BEGINS_AGAIN, "no ETag", "weak ETag"])
+async def test_input_whose_connection_breaks_is_one_version(worker: Worker, name: str) -> None:
+    version = {"no ETag": "", "weak ETag": f"W/{tag(OLD)}"}.get(name)
+    answer = {**GOES_ON, **BEGINS_AGAIN}.get(name, GOES_ON["206"])
+    before = len(worker.store.jobs)
+    async with BreakingServer(answer, version=version).running() as server:
+        worker.store.submit(sh("cat a", inputs=(FileInput(f"{server.url}/a"),)))
+        end = (await worker.store.until(before + 1))[-1]
+    assert end.reason is None
+    assert worker.output(end) == (OLD if name in GOES_ON else NEW)
+
+
+async def test_input_that_changes_all_the_time_is_waited_for(worker: Worker) -> None:
+    async with BreakingServer(BEGINS_AGAIN["412"], always=True).running() as server:
+        worker.store.submit(sh("true", inputs=(FileInput(f"{server.url}/a"),)))
+        (end,) = await worker.store.until_ended(1)
+    assert end.reason is Reason.BLOCKED
+    assert "it was changed while it was fetched" in end.message
 
 
 @needs_root

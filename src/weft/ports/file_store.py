@@ -37,6 +37,10 @@ class StoreAway(FileProblem):
     """The store does not answer now."""
 
 
+class NotResumable(StoreAway):
+    """What follows does not go with what has come: the file is to be read from its beginning."""
+
+
 class Overtaken(StoreAway):
     """Another write came first, or a removal."""
 
@@ -156,7 +160,7 @@ class UrlReader(Protocol):
 
     def read(self, url: str, head: Head | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes in pieces of at most some MiB. Raise `FileMissing`, `FileRefused`,
-        `FileDiffers`, `StoreAway`.
+        `StoreAway`; `NotResumable` if it was changed meanwhile.
         """
 
 
@@ -165,7 +169,7 @@ class ObjectCarrier(Protocol):
 
     def read(self, url: str, start: int = 0, head: Head | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes of an object from `start` on, in pieces of at most some MiB. Raise
-        `FileDiffers` if it was changed meanwhile.
+        `NotResumable` if it was changed meanwhile.
         """
 
     async def write_once(self, sign: PartUrls, file: HeldFile) -> None:

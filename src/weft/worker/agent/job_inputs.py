@@ -19,6 +19,7 @@ from weft.ports.file_store import (
     FileStore,
     Head,
     HeldFile,
+    NotResumable,
 )
 from weft.ports.patience import end_tasks, until_answered
 from weft.ports.runner import Assignment
@@ -34,6 +35,10 @@ from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpac
 _FIRST_S: Final = 3.0
 _EVERY_S: Final = 10.0
 """A note of an attempt is one row, which each of them writes again."""
+
+
+_BEGINNINGS_MAX: Final = 4
+"""Of a file that is changed while it is fetched; after them its job waits, as for a store."""
 
 
 class JobInputs:
@@ -126,6 +131,9 @@ class JobInputs:
             room = self._web_room if is_url else self.places
             limit_s = self._settings.input_url_s_max if is_url else None
             async with room.of(tenant_id), asyncio.timeout(limit_s):
+                for _ in range(_BEGINNINGS_MAX - 1):
+                    with suppress(NotResumable):
+                        return await self._bring_now(assignment, work, given, source, found, part)
                 return await self._bring_now(assignment, work, given, source, found, part)
         except TimeoutError as error:
             most = f"{self._settings.input_url_s_max:g} s (input_url_s_max)"

@@ -19,6 +19,7 @@ from weft.core.deliveries.callback_url import parse_target
 from weft.net import failures
 from weft.net.exchange import AnswerHead, Exchange
 from weft.net.foreign_http import Fields, ForeignHttp
+from weft.plugins.file_stores.resumption import NOT_THE_SAME, Resumption, strong
 from weft.ports import file_store
 from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Head
 
@@ -59,34 +60,28 @@ class HttpCarrier:
         self, url: str, start: int = 0, head: Head | None = None
     ) -> AsyncIterator[bytes]:
         """Yield the bytes of an object from `start` on; go on where a connection broke."""
-        head = head or Head()
-        done, etag, tries = start, "", 0
+        head, file = head or Head(), Resumption(start)
         while True:
-            before = done
-            headers = [("Range", f"bytes={done}-")] if done else []
-            if etag:
-                headers.append(("If-Match", etag))
-            elif head.known:
+            again = file.has_more
+            headers = [*file.fields("If-Match")]
+            if head.known and not again:
                 headers.append(("If-None-Match", head.known))
+            good = {_OK, _PART} if file.done else {_OK, _SAME} if head.known else {_OK}
             try:
                 async with self.asked("GET", url, headers) as exchange:
-                    may_be_same = head.known and not etag
-                    good = {_PART if done else _OK, *([_SAME] if may_be_same else [])}
-                    answer = await accepted(exchange, good)
+                    answer = await accepted(exchange, good, again=again)
                     if answer.status == _SAME:
                         head.is_known = True
                         return
-                    etag = answer.get("etag")
-                    head.version = strong(etag)
-                    if not done:
-                        head.n_bytes = answer.n_bytes
+                    file.take_head(answer)
+                    if not again:
+                        head.version, head.n_bytes = file.version, file.n_bytes
                     async for piece in exchange.pieces():
-                        done += len(piece)
-                        yield piece
-            except file_store.StoreAway:
-                tries = tries + 1 if done == before else 0
-                if done == start or not etag or tries >= _TRIES:
-                    raise
+                        if fresh := file.take(piece):
+                            yield fresh
+                    file.end()
+            except file_store.StoreAway as error:
+                file.break_off(error)
             else:
                 return
 
@@ -185,10 +180,15 @@ class HttpCarrier:
 
 
 async def accepted(
-    exchange: Exchange, good: Container[int], plain: set[str] | None = None
+    exchange: Exchange,
+    good: Container[int],
+    plain: set[str] | None = None,
+    *,
+    again: bool = False,
 ) -> AnswerHead:
     """Return the head of an answer with one of these statuses. Raise what the store says else.
-    `plain`: the request had a condition, and gets the host if that knows none.
+    `plain`: the request had a condition, and gets the host if that knows none. `again`: it was to
+    go on with what has come.
     """
     head = await exchange.head()
     if head.status in good:
@@ -204,6 +204,8 @@ async def accepted(
     if plain is not None and (status in {_CHANGED, _UNKNOWN} or code in _OVERTAKEN):
         plain |= {exchange.authority} if status == _UNKNOWN else set()
         raise file_store.Overtaken("another one wrote it meanwhile")
+    if again and status in NOT_THE_SAME:
+        raise file_store.NotResumable("it was changed while it was fetched")
     if status in _BUSY or code in _LATER:
         raise file_store.StoreAway(f"{exchange.authority} answers with {code or status}")
     if code == "NoSuchBucket":
@@ -213,8 +215,3 @@ async def accepted(
     if status == _CHANGED:
         raise file_store.FileDiffers("it was changed while it was fetched")
     raise file_store.FileRefused(f"its store refuses it ({code or status})")
-
-
-def strong(etag: str) -> str:
-    """Return a tag that stands for each byte; empty: this one does not."""
-    return "" if etag.startswith("W/") else etag

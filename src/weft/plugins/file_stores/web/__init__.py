@@ -1,7 +1,7 @@
 """Fetch what web servers have, by anybody's address: over HTTP/1.1, in bounded memory.
 
 Each address is checked when it is asked, as for callbacks, those to which a server redirects, too.
-A broken connection goes on where it broke, if the server tells versions and knows ranges.
+A broken connection goes on where it broke if the server tells versions; each answer is checked.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ from typing import Final
 
 from weft.core.deliveries.callback_url import parse_callback_url
 from weft.net.exchange import AnswerHead, redirection
-from weft.plugins.file_stores.s3.carrying import HttpCarrier, strong
-from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, Head, StoreAway
+from weft.plugins.file_stores.resumption import NOT_THE_SAME, Resumption
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.ports.file_store import FileMissing, FileRefused, Head, NotResumable, StoreAway
 
 _MOVES_MAX: Final = 5
-_TRIES: Final = 4
 _OK: Final = 200
 _PART: Final = 206
 _SAME: Final = 304
@@ -32,55 +32,53 @@ class WebFiles:
 
     async def read(self, url: str, head: Head | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes of a file."""
-        head = head or Head()
-        known = head.known
-        done, version, tries, moves = 0, "", 0, 0
+        head, file = head or Head(), Resumption()
+        known, moves = head.known, 0
         while True:
-            before, moved = done, None
-            again = [("If-None-Match", known)] if known else []
-            if done:
-                again = [("Range", f"bytes={done}-"), ("If-Range", version)]
+            moved, again = None, file.has_more
+            asked = [*file.fields("If-Range")]
+            if known and not again:
+                asked.append(("If-None-Match", known))
             try:
-                async with self.carrier.asked("GET", url, [*_ALWAYS, *again]) as exchange:
+                async with self.carrier.asked("GET", url, [*_ALWAYS, *asked]) as exchange:
                     answer = await exchange.head()
                     if moved := redirection(url, answer.status, answer.get("location")):
+                        if again:
+                            raise NotResumable("it was moved while it was fetched")
                         moves += 1
                         url = _checked(url, moved, moves)
-                    elif answer.status == _SAME and known and not done:
+                    elif answer.status == _SAME and known and not again:
                         head.is_known = _place(url) == head.found_at
                         if head.is_known:
                             return
                         known = ""  # the version of something else
                         continue
                     else:
-                        _check(answer, done)
-                        version = strong(answer.get("etag"))
-                        if not done:
-                            _note(head, answer, version, url)
+                        _check(answer, again=again)
+                        file.take_head(answer)
+                        if not again:
+                            _note(head, answer, file.version, url)
                         async for piece in exchange.pieces():
-                            done += len(piece)
-                            yield piece
-            except StoreAway:
-                tries = tries + 1 if done == before else 0
-                if not done or not version or tries >= _TRIES:
-                    raise
+                            if fresh := file.take(piece):
+                                yield fresh
+                        file.end()
+            except StoreAway as error:
+                file.break_off(error)
                 continue
             if moved is None:
                 return
 
 
-def _check(answer: AnswerHead, done: int) -> None:
+def _check(answer: AnswerHead, *, again: bool) -> None:
     status = answer.status
-    if status == (_PART if done else _OK):
-        if done and not answer.get("content-range").startswith(f"bytes {done}-"):
-            raise FileRefused("its server answers with another range than it was asked for")
+    if status == _OK or (again and status == _PART):
         return
     if status in _LATER:
         raise StoreAway(f"its server answers with {status}")
     if status in _MISSING:
         raise FileMissing(f"its server answers with {status}")
-    if done and status in {_OK, 412, 416}:
-        raise FileDiffers("it was changed while it was fetched")
+    if again and status in NOT_THE_SAME:
+        raise NotResumable("it was changed while it was fetched")
     raise FileRefused(f"its server refuses it ({status})")
 
 

@@ -89,7 +89,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str) -> None:
         tar.addfile(entry)
         return
     if not stat.S_ISREG(found.st_mode):
-        raise BadFolder(f"{name} is no file: links and devices are not taken")
+        raise BadFolder(f"it holds {name!r}: links and devices do not travel")
     entry.mode = _PROGRAM if found.st_mode & stat.S_IXUSR else _PLAIN
     with path.open("rb") as file:
         entry.size = os.fstat(file.fileno()).st_size

@@ -84,13 +84,19 @@ class Packing:
 
 def code_of(folder: Path) -> Ahead:
     """Return a folder's files: those git tracks in a checkout, else all. Raise `Invalid`."""
+    from weft.client.submission.checkouts import CheckoutUnreadable, tracked_files  # noqa: PLC0415 (as below)
     from weft.wire.app_folder import CODE_BYTES_MAX, BadFolder, pack  # noqa: PLC0415 (10 ms)
 
+    hint = "Give a directory with a program; large data travels as `inputs`."
     try:
         os.scandir(folder).close()  # raises for what is no directory
-        return Ahead(pack(folder, tracked_by_git(folder), bytes_max=CODE_BYTES_MAX))
+        names = tracked_files(folder)
+        if names is None:
+            hint = f"{hint} All files travel, as it is no git checkout: of one, those it tracks."
+        return Ahead(pack(folder, names, bytes_max=CODE_BYTES_MAX))
     except (BadFolder, OSError) as error:
-        hint = "Give a directory with a program; large data travels as `inputs`."
+        if isinstance(error, CheckoutUnreadable):
+            hint = "Make git list it (`git ls-files`, `git add`), or give a copy without `.git`."
         raise _cannot_travel(f"the code {str(folder)!r}", error, hint) from error
 
 
@@ -124,18 +130,3 @@ def _exported(lock: Path) -> bytes:
         raise ValueError("only the program uv reads its lock, and it is not here") from error
     except subprocess.CalledProcessError as error:
         raise ValueError(f"uv says: {error.stderr.decode(errors='replace')[-400:]}") from error
-
-
-def tracked_by_git(folder: Path) -> list[str] | None:
-    """Return the files below a folder that git tracks and that are there; None: it is of no
-    checkout, or git is not here.
-    """
-    import subprocess  # noqa: PLC0415 (few need it)
-
-    command = ("git", "-C", str(folder), "ls-files", "-z", "--recurse-submodules")
-    try:
-        listing = subprocess.run(command, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    names = sorted(listing.decode(errors="surrogateescape").split("\0"))
-    return [name for name in names if name and os.path.lexists(folder / name)]

@@ -1,5 +1,6 @@
 """Starts and ends of attempts: verdicts, times, retries, losses, leases handed back."""
 
+import asyncio
 from datetime import datetime, timedelta
 
 import pytest
@@ -170,6 +171,32 @@ async def test_notes_of_a_job_are_few_and_replace_those_of_their_titles(world: W
     assert [row["title"] for row in rows] == ["3", *map(str, range(17, 3, -1)), "2"]
     (picture,) = await world.api.list_notes(world.caller, batch, one.job_id, title="3")
     assert (rows[0]["body"], len(picture["body"])) == (None, 100_000)
+
+
+async def test_end_waits_for_no_note_of_another_job(world: World) -> None:
+    """Nor do its progress and its claim, in the same batch and on the same worker."""
+    batch = await world.submit(job_rows(3))
+    worker = await world.worker("w")
+    one, other = await worker.claim(2)
+    note = {"title": "a", "kind": "text", "body": b"x" * 65536}
+    async with (
+        world.during(
+            "weft_worker",
+            "record_note",
+            incarnation_id=worker.id,
+            batch_id=batch,
+            job_id=one.job_id,
+            attempt=1,
+            **note,
+        ),
+        asyncio.timeout(60),
+    ):
+        report = ProgressReport(batch, other.job_id, 1, 50, "")
+        await worker.store.record_progress(worker.id, [report])
+        assert await worker.end(other) == ["ok"]
+        assert [job.job_id for job in await worker.claim()] == [3]
+        await world.fold()
+    assert await worker.end(one) == ["ok"]
 
 
 async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:

@@ -232,6 +232,12 @@ class WorkerSettings:
     output_files_max: int = setting(
         10_000, "files that one attempt may leave", within=(1, 100_000)
     )
+    note_bytes_per_s: LargeBytes = setting(
+        8 << 20,
+        "bytes of notes that a worker records in a second for each tenant, a quarter of them for "
+        "one running job; what an end would wait for longer than 30 s is passed over",
+        within=(64 << 10, 1 << 30),
+    )
     products_max: int = setting(1000, "products that one attempt may name", within=(1, 100_000))
     product_bytes_max: LargeBytes = setting(
         1 << 20, "bytes of all products of one attempt", within=(1, 8 << 20)

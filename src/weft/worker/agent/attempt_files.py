@@ -6,45 +6,29 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
-from weft.core.errors import ServerReplaced
 from weft.core.files.products import WrongProducts, read_products
-from weft.core.notes import (
-    NOTES_ENDING,
-    NOTES_MAX,
-    Note,
-    WrongNote,
-    bytes_max_of,
-    checked_note,
-    named_note,
-)
+from weft.core.notes import NOTES_ENDING
 from weft.core.progress_file import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
 from weft.core.states import AttemptKey, Reason, parse_attempt_name
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products
 from weft.ports.store import ProgressReport, WorkerStore
 from weft.settings import Settings
-from weft.telemetry.log import log
 from weft.wire.documents.files import FileInput
 from weft.worker.private_files import make_private
 from weft.worker.trees import TreeRemovals
 
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _IN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NOTES_SEEN_MAX: Final = 1000
-"""Of this number of files in its directory the newest notes of an attempt are found."""
-_NoteFile = tuple[int, int, int, str]
-"""When the file of a note was changed, which it is, its bytes and its name."""
 
 
 class AttemptFiles:
@@ -81,7 +65,7 @@ class AttemptFiles:
 
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:
         """Return what an attempt wrote, or one byte too many. Raise `OSError`."""
-        return _content(self._directory / key.name, bytes_max)
+        return plain_content(self._directory / key.name, bytes_max)
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the files of attempts, if there are any: one look for all, as most have none."""
@@ -91,7 +75,8 @@ class AttemptFiles:
                 self._removals.remove(self._directory / f"{name}{ending}")
 
 
-def _content(path: Path | str, bytes_max: int, directory: int | None = None) -> bytes:
+def plain_content(path: Path | str, bytes_max: int, directory: int | None = None) -> bytes:
+    """Return what a plain file holds, or one byte too many. Raise `OSError` for any other."""
     descriptor = os.open(path, _FLAGS, dir_fd=directory)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -123,9 +108,10 @@ PROGRESS: Final = "progress"
 
 
 class ProgressFiles(AttemptFiles):
-    """Progress and notes of attempts of one incarnation; what is wrong is left out.
+    """Progress of attempts of one incarnation; what is wrong is left out.
 
-    The notes of an attempt are in a directory beside its progress, so that one look finds both.
+    The notes of an attempt (`NoteFiles`) are in a directory beside its progress, so that one look
+    finds both.
     """
 
     def __init__(self, directory: Path, store: WorkerStore, incarnation_id: int) -> None:
@@ -133,7 +119,6 @@ class ProgressFiles(AttemptFiles):
         self._store = store
         self._incarnation_id = incarnation_id
         self._told: dict[AttemptKey, Progress] = {}
-        self._notes: dict[AttemptKey, Mapping[_NoteFile, Note | None]] = {}
         self._telling = asyncio.Lock()
         """An older word is never recorded after a newer one."""
 
@@ -159,23 +144,6 @@ class ProgressFiles(AttemptFiles):
                     lambda: self._store.record_progress(self._incarnation_id, reports)
                 )
                 self._told |= new
-            for key in sorted(keys):
-                await self._tell_notes(key)
-
-    async def _tell_notes(self, key: AttemptKey) -> None:
-        """Record the notes that are new, the oldest first. One that fails is passed over."""
-        path, earlier = self._directory / f"{key.name}{NOTES_ENDING}", self._notes.get(key, {})
-        notes = await asyncio.to_thread(_newest_notes, path, earlier)
-        for note in filter(None, notes.values()):
-            record = partial(self._store.record_note, self._incarnation_id, key, note)
-            try:
-                await until_answered(record)
-            except ServerReplaced:
-                raise
-            except Exception:
-                log.exception("attempt.note_failed", key=key, title=note.title)
-        if notes:
-            self._notes[key] = dict.fromkeys(notes)
 
     def is_written(self, key: AttemptKey) -> bool:
         with suppress(OSError):
@@ -185,9 +153,8 @@ class ProgressFiles(AttemptFiles):
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
         super().remove(keys)
-        for words in (self._told, self._notes):
-            for key in words.keys() & keys if words else ():
-                del words[key]
+        for key in self._told.keys() & keys if self._told else ():
+            del self._told[key]
 
     def _new(self, keys: AbstractSet[AttemptKey]) -> dict[AttemptKey, Progress]:
         new = {}
@@ -199,36 +166,6 @@ class ProgressFiles(AttemptFiles):
             if progress != self._told.get(key):
                 new[key] = progress
         return new
-
-
-def _newest_notes(
-    path: Path, earlier: Mapping[_NoteFile, Note | None]
-) -> Mapping[_NoteFile, Note | None]:
-    """Read the newest notes of an attempt, the oldest first. None: it was told before, or it is no
-    note, as the job may have put anything there. One that is being written begins with a point.
-    """
-    notes: dict[_NoteFile, Note | None] = {}
-    with suppress(OSError):
-        directory = os.open(path, _IN_DIRECTORY)
-        try:
-            files = []
-            with os.scandir(directory) as entries:
-                for entry in islice(entries, _NOTES_SEEN_MAX):
-                    if entry.name[0] != "." and entry.is_file(follow_symlinks=False):
-                        now = entry.stat(follow_symlinks=False)
-                        files.append((now.st_mtime_ns, now.st_ino, now.st_size, entry.name))
-            for file in sorted(files)[-NOTES_MAX:]:
-                notes[file] = None if file in earlier else _read_note(directory, file[-1])
-        finally:
-            os.close(directory)
-    return notes
-
-
-def _read_note(directory: int, name: str) -> Note | None:
-    with suppress(OSError, WrongNote):
-        title, kind = named_note(name)
-        return checked_note(title, kind, _content(name, bytes_max_of(kind), directory))
-    return None
 
 
 PRODUCTS: Final = "products"

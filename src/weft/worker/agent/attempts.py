@@ -49,6 +49,7 @@ class Attempts:
         self._message_files = incarnation.message_files
         self._products = incarnation.products
         self._progress = incarnation.progress
+        self._notes = incarnation.notes
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
 
@@ -126,6 +127,7 @@ class Attempts:
         self._block_files.remove(keys)
         self._products.remove(keys)
         self._progress.remove(keys)
+        self._notes.forget(set(keys))
         self._message_files.remove(keys)
         for key in keys:
             self.held.forget(key)
@@ -172,6 +174,7 @@ class Keeping:
         self._files = incarnation.files
         self._products = incarnation.products
         self._progress = incarnation.progress
+        self._notes = incarnation.notes
         self._checkpoints = incarnation.checkpoints
         self._attempts = attempts
 
@@ -207,6 +210,7 @@ class Keeping:
 
     async def _kept(self, ended: Ended) -> Ended:
         await self._progress.tell({ended.key})
+        await self._notes.tell_last(ended.key)
         copies = self._files.said_of_copies(ended)
         if copies:
             self._attempts.start_late(ended)

@@ -23,6 +23,7 @@ from weft.worker.agent.checkpoints import CheckpointTravel
 from weft.worker.agent.environments import Environments
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
+from weft.worker.agent.note_files import NoteFiles
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.parts import ArgumentFiles, Folders
 from weft.worker.agent.site import AgentSite, Fence
@@ -118,6 +119,7 @@ class Incarnation:
     message_files: MessageFiles
     products: ProductFiles
     progress: ProgressFiles
+    notes: NoteFiles
     files: JobFiles
     checkpoints: CheckpointTravel
     fence: Fence
@@ -143,6 +145,9 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         message_files=MessageFiles(site.scratch / MESSAGES),
         products=ProductFiles(site.scratch / PRODUCTS, site.settings, site.store, incarnation_id),
         progress=ProgressFiles(site.scratch / PROGRESS, site.store, incarnation_id),
+        notes=NoteFiles(
+            site.scratch / PROGRESS, site.store, incarnation_id, site.settings.note_bytes_per_s
+        ),
         files=JobFiles(site.files, site.store, incarnation_id, site.scratch / "files", fence),
         checkpoints=CheckpointTravel(site.checkpoint_travel, held),
         fence=fence,

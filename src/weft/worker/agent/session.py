@@ -139,6 +139,7 @@ class Session:
             self._keeping.run(),
             self._incarnation.checkpoints.run(),
             self._incarnation.progress.run(self._site.heartbeat_s, self.held.by_key.keys()),
+            self._incarnation.notes.run(self._site.heartbeat_s, self.held.by_key.keys()),
             self._contact.beat(self._site.heartbeat_s),
             self._contact.listen(),
             self._commands.run(),

@@ -8,7 +8,7 @@ WALKS_OF_CALLS := tests/migrations tests/client/test_typed.py tests/plans/test_l
 	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py visibility.py visits.py walls.py)
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy size audit bench pictures site verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy size audit bench pictures site wheels verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -55,12 +55,12 @@ test-full: test ## run every test, including the slow ones, also on Debian's Pos
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
 fmt: setup ## format the code
-	@$(BIN)/ruff format src tests benches examples tools integrations
-	@$(BIN)/ruff check --fix-only --quiet src tests benches examples tools integrations
+	@$(BIN)/ruff format src packages tests benches examples tools integrations
+	@$(BIN)/ruff check --fix-only --quiet src packages tests benches examples tools integrations
 
 lint: setup ## look for mistakes and bad habits
-	@$(BIN)/ruff format --check --quiet src tests benches examples tools integrations || { echo 'Run `make fmt`.' >&2; exit 1; }
-	@$(BIN)/ruff check src tests benches examples tools integrations
+	@$(BIN)/ruff format --check --quiet src packages tests benches examples tools integrations || { echo 'Run `make fmt`.' >&2; exit 1; }
+	@$(BIN)/ruff check src packages tests benches examples tools integrations
 
 types: setup ## check the types, strictly
 	@$(BIN)/mypy
@@ -84,6 +84,9 @@ site: setup ## make pages of docs/ in build/site, in dark and light, with search
 	@tools/environment.sh site
 	@.tools/site/bin/python -m sphinx --jobs 2 --quiet --fail-on-warning -c docs -d build/site-cache . build/site
 	@echo 'build/site/index.html'
+
+wheels: setup ## build the wheels of weft and of its packages in dist/
+	@tools/wheels.sh dist
 
 verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_errors.py --check
@@ -115,4 +118,4 @@ check: lint types arch verify tidy ## run all checks except the tests
 
 clean: ## remove generated files
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build
-	@find src tests benches examples tools integrations -name __pycache__ -prune -exec rm -rf {} +
+	@find src packages tests benches examples tools integrations -name __pycache__ -prune -exec rm -rf {} +

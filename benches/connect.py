@@ -30,12 +30,12 @@ from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import audit_findings
-from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
-from weft.extensions.link.worker.shipping import Shipper
-from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.ports.store import WorkerStore
 from weft.run.home import Home
+from weft_link.seal import LinkKey
+from weft_link.worker.calls import LinkCaller, LinkFinder
+from weft_link.worker.shipping import Shipper
+from weft_link.worker.store import LinkedWorkerStore, LinkNotices
 
 WORKERS: Final = 100
 EACH: Final = 12

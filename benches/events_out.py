@@ -17,10 +17,10 @@ from weft.bench.throwaway import running_database, throwaway_home
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.events_out import EventsOut, tell_events
 from weft.driver.loops.loop import LoopContext
-from weft.extensions.brokers.kafka.topics import KafkaTopics
 from weft.ports.transport import Connection
 from weft.settings import Settings
 from weft.store import open_driver_store
+from weft_brokers.kafka.topics import KafkaTopics
 
 EVENTS: Final = 1_000_000
 GOAL_PER_S: Final = 30_000.0

@@ -16,8 +16,8 @@ from confluent_kafka.cimpl import NewTopic
 from benches.brokers import running_broker
 from weft.bench.figures import Headline, document_of, load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.extensions.brokers.kafka import KafkaTransport
 from weft.ports.transport import Connection, Delivery, Route
+from weft_brokers.kafka import KafkaTransport
 
 RECORDS: Final = 10_000
 LONGEST_S: Final = 0.005

@@ -17,8 +17,8 @@ from weft.bench.figures import load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.core.pools import Flavour, Pool
 from weft.core.swf import Trace, TraceJob, read_trace
-from weft.extensions.simulator.model import Options
-from weft.extensions.simulator.model.figures import compare
+from weft_simulator.model import Options
+from weft_simulator.model.figures import compare
 
 ROUNDS: Final = 3
 JOBS: Final = 18_000

@@ -10,7 +10,7 @@ from typing import Any, Final
 from benches.sides import measure_sides
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.extensions.lines.rules.setup import parse_setup
+from weft_lines.rules.setup import parse_setup
 
 JOBS: Final = 50_000
 ROUNDS: Final = 5

@@ -20,10 +20,6 @@ from weft.bench.figures import Headline, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import throwaway_home
 from weft.core.states import AttemptKey
-from weft.extensions.engines.slurm.runner.commands import SlurmCommands
-from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.folder import SharedFiles
-from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
@@ -31,6 +27,10 @@ from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec
+from weft_slurm.runner.commands import SlurmCommands
+from weft_slurm.runner.engine import SlurmEngine
+from weft_slurm.runner.folder import SharedFiles
+from weft_slurm.settings import SlurmSettings
 
 ATTEMPTS: Final = 10_000
 WATCHED_S: Final = 20.0

@@ -34,7 +34,7 @@ side, count, at_once = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 """
 _JOBLIB: Final = """
 import joblib
-from weft.extensions.joblib import register
+from weft_joblib import register
 register()
 def run(count, batch, call, *arguments):
     joblib.Parallel(batch_size=batch)(joblib.delayed(call)(*arguments) for _ in range(count))

@@ -21,7 +21,7 @@ tar -C "$root" --exclude='./dev/*' -xf "$tree/debian.tar"
 # Without a network of its own: wheels are fetched here for the Python that is there.
 version=$(chroot "$root" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 mkdir "$root/wheels"
-python3 -m pip wheel -q --no-deps -w "$root/wheels" "$here"
+python3 -m pip wheel -q --no-deps -w "$root/wheels" "$here" "$here"/packages/*/
 python3 -m pip download -q -d "$root/wheels" --only-binary :all: --python-version "$version" \
   --require-hashes -r "$here/requirements/runtime.txt"
 chroot "$root" sh -ec 'python3 -m venv /opt/weft

@@ -19,13 +19,13 @@ source_suffix = {".md": "markdown"}
 root_doc = "docs/README"
 include_patterns = [
     "*.md", "docs/**.md", "deploy/*/README.md", "examples/*/README.md",
-    "integrations/*/README.md", "src/weft/extensions/*/README.md",
+    "integrations/*/README.md", "packages/*/README.md",
 ]  # fmt: skip
 exclude_patterns = [".*", "build", "dist", "tests", "benches", "requirements", "**/__pycache__"]
 # Pages that stand below another one; all others stand where docs/README.md names them.
 site_below = {
     "docs/adr/README": ["docs/adr/0*"],
-    "docs/architecture": ["docs/lock-order", "src/weft/extensions/*/README"],
+    "docs/architecture": ["docs/lock-order", "packages/*/README"],
     "docs/guides/worlds": ["docs/guides/with-*", "integrations/*/README"],
     "docs/operations/README": ["docs/operations/*", "deploy/*/README"],
     "docs/reference/README": ["docs/reference/*"],

@@ -15,7 +15,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _KEPT = _ROOT / ".tools" / "test-data"
 _PARTS = (
     "src/weft/sql/**/*.*",
-    "src/weft/extensions/**/*.sql",
+    "packages/*/src/**/*.sql",
     "src/weft/store/**/*.*",
     "tests/conftest.py",
     "tests/kept_template.py",

@@ -1,5 +1,5 @@
-"""Check the floors of sql/functions/, also of extensions: a function calls its own floor and lower
-ones; hooks alone call up. Extensions do not call each other, and the house calls them at hooks.
+"""Check the floors of sql/functions/, also of packages: a function calls its own floor and lower
+ones; hooks alone call up. Packages do not call each other, and the house calls them at hooks.
 Print the floors and the calls between them.
 
     check_floors.py [FOLDER …]
@@ -29,7 +29,7 @@ _CALLS: Final = "policies"
 EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
 """Caller and called function of each call upwards that may be there today."""
 
-INTO_EXTENSIONS: Final = frozenset(
+INTO_PACKAGES: Final = frozenset(
     {
         ("_add_details", "_use_apps"),
         ("_job_documents", "_status_fields"),
@@ -44,10 +44,11 @@ INTO_EXTENSIONS: Final = frozenset(
         ("record_deliveries", "_after_sends"),
     }
 )
-"""Caller and called function of each call of the house into an extension that is at no hook."""
+"""Caller and called function of each call of the house into a package that is at no hook."""
 
-WEFT: Final = Path(__file__).resolve().parents[1] / "src" / "weft"
-FUNCTIONS: Final = (WEFT / "sql/functions", *sorted(WEFT.glob("extensions/*/sql/functions")))
+ROOT: Final = Path(__file__).resolve().parents[1]
+WEFT: Final = ROOT / "src" / "weft"
+FUNCTIONS: Final = (WEFT / "sql/functions", *sorted(ROOT.glob("packages/*/src/*/sql/functions")))
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _CALL: Final = re.compile(r"\bweft\.(\w+)\s*\(")
 
@@ -63,9 +64,10 @@ def calls_of(files: dict[str, Path]) -> dict[str, set[str]]:
 def _callers(name: str) -> int:
     """Print the files beside its own that name a function other than in a comment of SQL."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    for path in sorted((*WEFT.rglob("sql/**/*.sql"), *WEFT.glob("store/**/*.py"))):
+    packages = ROOT.glob("packages/*/src/*/sql/**/*.sql")
+    for path in sorted((*WEFT.rglob("sql/**/*.sql"), *packages, *WEFT.glob("store/**/*.py"))):
         if path.stem != name and word.search(_COMMENT.sub("", path.read_text())):
-            sys.stdout.write(f"{path.relative_to(WEFT)}\n")
+            sys.stdout.write(f"{path.relative_to(ROOT)}\n")
     return 0
 
 
@@ -94,26 +96,26 @@ def _misplaced(places: Iterable[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _extension_of(path: Path) -> str:
-    """Return whose function it is: an extension, or "" for the house."""
-    _, inside, below = path.as_posix().partition("/extensions/")
+def _package_of(path: Path) -> str:
+    """Return whose function it is: a package, or "" for the house."""
+    _, inside, below = path.as_posix().rpartition("/weft_")
     return below.split("/")[0] if inside else ""
 
 
 def _strangers(
     found: dict[str, tuple[Path, tuple[str, ...]]], calls: dict[str, set[str]]
 ) -> list[str]:
-    """Return calls into another extension, or into one from the house at no hook."""
-    home = {name: _extension_of(path) for name, (path, _) in found.items()}
+    """Return calls into another package, or into one from the house at no hook."""
+    home = {name: _package_of(path) for name, (path, _) in found.items()}
     into = {
         (caller, called)
         for caller, names in calls.items()
         for called in names
         if home[called] not in {"", home[caller]} and found[caller][1][0] != HOOKS
     }
-    known = {pair for pair in INTO_EXTENSIONS if found.keys() >= {*pair}}
+    known = {pair for pair in INTO_PACKAGES if found.keys() >= {*pair}}
     return [
-        *(f"{one} calls {other} of the extension {home[other]}" for one, other in into - known),
+        *(f"{one} calls {other} of the package {home[other]}" for one, other in into - known),
         *(f"exception not needed: {pair}" for pair in known - into),
     ]
 

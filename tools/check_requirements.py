@@ -1,11 +1,17 @@
-"""Say whether the pinned requirements still answer what pyproject.toml asks for; needs no
+"""Say whether the pinned requirements still answer what weft and its packages ask for; needs no
 network.
+
+    check_requirements.py
+    check_requirements.py --wanted EXTRA …    what these extras bring, without packages of weft
+
+Of packages of weft the extra names their folder, and what they need counts.
 """
 
 import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -19,16 +25,35 @@ def _pins(name: str) -> dict[str, str]:
     return {canonicalize_name(package): version for package, version in _PIN.findall(text)}
 
 
+def _project(folder: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
+
+
+def wanted(*extras: str, folder: str = ".") -> set[str]:
+    """Return what a project and these extras of it need, from others than weft."""
+    project = _project(folder)["project"]
+    given = project.get("optional-dependencies", {})
+    lines = {*project["dependencies"], *(line for extra in extras for line in given[extra])}
+    others = {line for line in lines if not re.match(r"weft\b", line)}
+    for line in lines - others:
+        name, own = re.match(r"weft-?(\w*)(?:\[([\w,]+)\])?", line).groups()  # type: ignore[union-attr]
+        if name or own:
+            others |= wanted(*filter(None, (own or "").split(",")), folder=_folder(name))
+    return others
+
+
+def _folder(name: str) -> str:
+    return f"packages/{name}" if name else "."
+
+
 def _problems() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"]
-    runtime = [*project["project"]["dependencies"], *extras["server"], extras["embedded"][-1]]
-    development = [*runtime, *project["dependency-groups"]["dev"]]
-    plots = [*runtime, *extras["plots"]]
+    runtime = wanted("server", "embedded")
+    development = runtime | {*_project(".")["dependency-groups"]["dev"]}
+    plots = runtime | wanted("plots")
     problems = []
-    for name, wanted in (("runtime.txt", runtime), ("plots.txt", plots), ("dev.txt", development)):
+    for name, lines in (("runtime.txt", runtime), ("plots.txt", plots), ("dev.txt", development)):
         pins = _pins(name)
-        for requirement in map(Requirement, wanted):
+        for requirement in map(Requirement, sorted(lines)):
             version = pins.get(canonicalize_name(requirement.name))
             if version is None or version not in requirement.specifier:
                 problems.append(f"requirements/{name} does not answer {requirement}")
@@ -52,4 +77,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--wanted"]:
+        print(*sorted(wanted(*sys.argv[2:])), sep="\n")
+        sys.exit(0)
     sys.exit(main())

@@ -7,10 +7,10 @@ import re
 import sys
 from pathlib import Path
 
-import weft
 from weft.core.errors import WeftError, error_classes
 
-FILE = Path(__file__).resolve().parents[1] / "docs" / "errors.md"
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "docs" / "errors.md"
 HEAD = """# Errors
 
 Made by `tools/generate_errors.py` from the classes; do not edit.
@@ -27,9 +27,13 @@ Exit codes of the command line: 0 ok, 1 the job failed, 2 usage, 3 not reachable
 
 
 def _import_all() -> None:
-    for module in pkgutil.walk_packages(weft.__path__, "weft."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    """Import every module of the house and of the packages that run with it."""
+    packages = {path.name for path in ROOT.glob("packages/*/src/weft_*")}
+    for name in sorted({"weft", *packages} - {"weft_siege", "weft_testing"}):
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
 
 
 def _kinds_with_code() -> list[type[WeftError]]:

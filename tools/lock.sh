@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Pin every requirement with its hashes. Run it after a change of the dependencies in pyproject.toml.
+# Pin every requirement with its hashes. Run it after a change of the dependencies in a pyproject.toml.
 # The files hold names, versions and hashes only, so they are valid with any package index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 uv="${UV:-.venv/bin/uv}"
-server=(--extra server --extra embedded)
+# What extras need, also by packages of weft, which no index has.
+wanted() { .venv/bin/python tools/check_requirements.py --wanted server embedded "$@"; }
 compile() { "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate "$@"; }
-compile pyproject.toml "${server[@]}" --output-file requirements/runtime.txt
-compile pyproject.toml "${server[@]}" --group dev --output-file requirements/dev.txt
-compile pyproject.toml "${server[@]}" --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
-compile pyproject.toml "${server[@]}" --extra openstack --constraint requirements/dev.txt --output-file requirements/openstack.txt
-compile pyproject.toml "${server[@]}" --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
-compile pyproject.toml "${server[@]}" --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
-compile pyproject.toml "${server[@]}" --extra ssh --constraint requirements/dev.txt --output-file requirements/ssh.txt
-compile pyproject.toml "${server[@]}" --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
+wanted | compile - --output-file requirements/runtime.txt
+wanted | compile - --group dev --output-file requirements/dev.txt
+wanted kafka | compile - --constraint requirements/dev.txt --output-file requirements/kafka.txt
+wanted openstack | compile - --constraint requirements/dev.txt --output-file requirements/openstack.txt
+wanted rabbitmq | compile - --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
+wanted s3 | compile - --constraint requirements/dev.txt --output-file requirements/s3.txt
+wanted ssh | compile - --constraint requirements/dev.txt --output-file requirements/ssh.txt
+wanted plots | compile - --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt
 # scikit-learn, whose searches run on joblib's backend of ours.

@@ -45,12 +45,10 @@ def changed_files(base: str | None) -> list[str]:
 
 def touched_modules(changed: Iterable[str], depth: int) -> list[set[str]]:
     """Return the changed modules, then those that import them, step by step."""
-    graph = grimp.build_graph("weft")
-    names = {
-        path.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        for path in changed
-        if path.startswith("src/weft/")
-    }
+    packages = [path.name for path in ROOT.glob("packages/*/src/weft_*")]
+    graph = grimp.build_graph("weft", *packages)
+    below = (path.removesuffix(".py").rpartition("src/")[2] for path in changed)
+    names = {path.replace("/", ".").removesuffix(".__init__") for path in below}
     steps = [names & graph.modules]
     for _ in range(depth - 1):
         steps.append(

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 kind=${1:-dev}
 stamp=.venv/.weft-setup
-wanted() { cat requirements/"$1".txt requirements/uv.txt pyproject.toml tools/setup.sh | sha256sum | sed "s#  -#  $PWD#"; }
+wanted() { cat requirements/"$1".txt requirements/uv.txt pyproject.toml packages/*/pyproject.toml tools/setup.sh | sha256sum | sed "s#  -#  $PWD#"; }
 have=$(cat "$stamp" 2>/dev/null || true)
 if [ "$have" = "$(wanted "$kind")" ] || [ "$have" = "$(wanted dev)" ]; then
     if .venv/bin/python -c 'import weft' 2>/dev/null; then exit 0; fi
@@ -72,8 +72,8 @@ fi
 quietly "$uv" pip sync --quiet --python .venv/bin/python --only-binary :all: --require-hashes requirements/"$kind".txt
 # Among the tools of development is what builds weft; else uv fetches it for the build alone.
 isolation=(); if [ "$kind" = dev ]; then isolation=(--no-build-isolation); fi
-quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps ${isolation[@]+"${isolation[@]}"} --editable .
-if [ "$kind" = dev ]; then  # `weft siege`, a command of this package
-    quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable integrations/siege
-fi
+# Of the packages of weft, all for development; else those that `weft[embedded]` brings.
+packages=(each exec forecast link pages top apps brokers lines waits)
+if [ "$kind" = dev ]; then packages=($(cd packages && ls -d */ | tr -d /)); fi
+quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps ${isolation[@]+"${isolation[@]}"} --editable . $(printf -- '--editable packages/%s ' "${packages[@]}")
 wanted "$kind" >"$stamp"

@@ -15,6 +15,7 @@ import msgspec
 
 import check_floors
 from weft.settings import all_declared
+from weft.sql import homes
 from weft.wire.documents.batches import JobDocument
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -103,7 +104,7 @@ def reach() -> Iterator[str]:
             below |= new
             waiting += new
         yield f"functions below {call:20}{len(below):5}"
-    yield f"{'calls of the house into extensions':36}{len(check_floors.INTO_EXTENSIONS):5}"
+    yield f"{'calls of the house into packages':36}{len(check_floors.INTO_PACKAGES):5}"
 
 
 def surface() -> Iterator[str]:
@@ -112,7 +113,8 @@ def surface() -> Iterator[str]:
     leaves = [command for command in words.values() if not command["commands"]]
     tables = sum(
         len(re.findall(r"^CREATE (?:UNLOGGED )?TABLE", path.read_text(), re.MULTILINE))
-        for path in (ROOT / "src").rglob("sql/schema/*.sql")
+        for home in homes()
+        for path in (home / "schema").rglob("*.sql")
     )
     codes = set(re.findall(r"^\| `([A-Z]+[.][A-Z_0-9]+)`", ERRORS.read_text(), re.MULTILINE))
     counts = {

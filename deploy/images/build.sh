@@ -29,7 +29,7 @@ fi
 version=$("$PODMAN" run --rm --network host localhost/weft-base python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 cp "$here"/* "$context"
 mkdir "$context/wheels"
-python3 -m pip wheel -q --no-deps -w "$context/wheels" "$here/../.."
+python3 -m pip wheel -q --no-deps -w "$context/wheels" "$here/../.." "$here"/../../packages/*/
 python3 -m pip download -q -d "$context/wheels" --only-binary :all: --python-version "$version" --no-deps \
     --require-hashes -r "$here/../../requirements/runtime.txt"
 python3 -m pip download -q -d "$context/wheels" --only-binary :all: --no-deps pip

@@ -17,7 +17,7 @@ from api.path_values import PathValues
 from builders import end_report
 from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.doors.aloe.dumps import read_dump
+from weft_aloe.dumps import read_dump
 
 DIGEST = "ab" * 32
 NUMBERED = (

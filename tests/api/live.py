@@ -21,9 +21,6 @@ from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.link.served import spool_limits_of
-from weft.extensions.link.serving import WorkerLink
-from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.store import FileLogStore
@@ -42,6 +39,9 @@ from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
 from weft.wire.usage_format import UsageSample
 from weft.worker.agent.specs import Signatures
+from weft_link.served import spool_limits_of
+from weft_link.serving import WorkerLink
+from weft_link.serving.linked_hand_over import LinkedHandOver
 
 TOKEN = "token-of-a-test"
 DEADLINE_S = 60.0

@@ -6,8 +6,8 @@ import pytest
 
 from api.agave_door import FULL, submitted
 from api.hidden_pairs import statements
-from weft.extensions.doors.aloe.searching import _FIELDS
 from weft.run.doors import api_doors
+from weft_aloe.searching import _FIELDS
 
 LIVE_DOORS = api_doors()
 SETTINGS = {"source_paths": "/", "door_search_timeout_s": 0.02}

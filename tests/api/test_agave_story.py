@@ -8,13 +8,13 @@ import pytest
 from cases import cases
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.delivery_retry import NoticePolicy, next_notice_s
-from weft.extensions.doors.aloe.documents import job_document, summary_document
-from weft.extensions.doors.aloe.notices import NOTICES
-from weft.extensions.doors.aloe.notifications import subscriptions_of, wrong_notifications
-from weft.extensions.doors.aloe.replies import Refused, chosen
-from weft.extensions.doors.aloe.searching import order_of, sort_key, terms_of
-from weft.extensions.doors.aloe.story import story_of
-from weft.extensions.doors.aloe.submissions import read_asked
+from weft_aloe.documents import job_document, summary_document
+from weft_aloe.notices import NOTICES
+from weft_aloe.notifications import subscriptions_of, wrong_notifications
+from weft_aloe.replies import Refused, chosen
+from weft_aloe.searching import order_of, sort_key, terms_of
+from weft_aloe.story import story_of
+from weft_aloe.submissions import read_asked
 
 AT = "2026-11-24T10:00:0{}+00:00"
 

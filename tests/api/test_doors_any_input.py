@@ -18,10 +18,10 @@ from cases import part
 from weft.api.http import requests
 from weft.api.http.doors import Asked, DoorPaths
 from weft.core.errors import InvalidParameter
-from weft.extensions.doors.aloe.searching import _ALL, _FIELDS
-from weft.extensions.doors.hail.settings import HailSettings
-from weft.extensions.doors.tes.settings import TesSettings
 from weft.run.doors import api_doors
+from weft_aloe.searching import _ALL, _FIELDS
+from weft_hail.settings import HailSettings
+from weft_tes.settings import TesSettings
 
 SETTINGS = {"plugin_sections": (HailSettings(hail_images=True), TesSettings(tes_images=True))}
 LIVE_DOORS = api_doors()

@@ -19,16 +19,17 @@ import pytest
 from api.costly import LARGE, SLOW, answer
 from api.live import LiveApi, submit
 from api.test_queues import SHORT, queues_of, save
+from tidy.source_files import product_files
 from weft.core.errors import InvalidSetup, NothingEvaluates
 from weft.core.lines.line import Setup
-from weft.extensions.lines.rules.setup import parse_each_setup, parse_setup
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.patience import end_tasks
 from weft.run.isolated.asking.evaluation import Evaluation
 from weft.settings import Settings
+from weft_lines.rules.setup import parse_each_setup, parse_setup
 
 ROOT = Path(__file__).resolve().parents[2]
-SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
+GUIDE = ROOT / "docs/guides/production-lines.md"
 LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
 EVALUATED = {
     "run/isolated/answering/message.py",
@@ -37,8 +38,8 @@ EVALUATED = {
     "core/deliveries/sinks.py",
     "core/queues/cel_library.py",
     "core/queues/guard.py",
-    "extensions/lines/rules/configuration.py",
-    "extensions/lines/rules/sink.py",
+    "weft_lines/rules/configuration.py",
+    "weft_lines/rules/sink.py",
 }
 """What uses these libraries, which a process that serves calls by `Evaluates.each` alone."""
 
@@ -112,13 +113,14 @@ def test_setups_come_back_as_they_are() -> None:
 
 def test_all_answers_have_types_that_can_be_read() -> None:
     found = []
-    for path in SRC.rglob("*.py"):
+    for file, path in product_files().items():
         for name in re.findall(
             r"^def (\w+)\((?:(?!^def ).)*?\(`Evaluates.each`\)",
             path.read_text(),
             re.DOTALL | re.MULTILINE,
         ):
-            module = ".".join(path.relative_to(SRC.parent).with_suffix("").parts)
+            house = "" if file.startswith("weft_") else "weft."
+            module = house + file.removesuffix(".py").replace("/", ".")
             function = getattr(importlib.import_module(module), name)
             found.append(msgspec.msgpack.Decoder(get_type_hints(function)["return"]))
 
@@ -127,8 +129,8 @@ def test_all_answers_have_types_that_can_be_read() -> None:
 
 def test_only_what_is_evaluated_elsewhere_uses_the_libraries() -> None:
     found = {
-        str(path.relative_to(SRC))
-        for path in SRC.rglob("*.py")
+        file
+        for file, path in product_files().items()
         for library in LIBRARIES
         if re.search(rf"\b(import|from) {library}\b", path.read_text())
     }

@@ -16,11 +16,11 @@ from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixtur
 from benches.route_bodies import body_of
 from builders import request, start_report
 from weft.core.errors import LinkRefused
-from weft.extensions.link.serving import looking
 from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.worker_link import Seen
 from weft.wire import exec as wire
 from weft.wire.exec import BEGIN, MEDIA, frame
+from weft_link.serving import looking
 
 PATH = "/v1/batches/{b}/jobs/{j}/exec"
 FULL, BEGUN = (

@@ -16,8 +16,8 @@ from api.test_visits import QUERY, STREAMS
 from weft import aio
 from weft.api.app import route_rights
 from weft.client.api import Api
-from weft.extensions.pages import incidents
 from weft.wire.answers.batches import GroupStateWord
+from weft_pages import incidents
 
 WRONG: list[dict[str, Any]] = [
     {},

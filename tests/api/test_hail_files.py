@@ -12,14 +12,14 @@ import pytest
 from api.hail_door import job
 from cases import cases
 from weft.core.problems import Problems
-from weft.extensions.doors.hail.jobs_from_hail import Bunch, alike_to, jobs_of
-from weft.extensions.doors.hail.requests import Refused
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.jobs import translate
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import decode_chunk
+from weft_hail.jobs_from_hail import Bunch, alike_to, jobs_of
+from weft_hail.requests import Refused
 
 STORES = [
     {"name": "lab", "url": "s3://lab", "access": "read"},

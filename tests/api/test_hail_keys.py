@@ -9,12 +9,12 @@ import pytest
 
 from api.hail_door import job
 from cases import cases
-from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
-from weft.extensions.doors.hail.plain_jobs import plain_job
-from weft.extensions.doors.hail.requests import Refused
-from weft.extensions.doors.hail.settings import HailSettings
-from weft.extensions.doors.hail.shapes import BATCH, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings
+from weft_hail.jobs_from_hail import Bunch, jobs_of
+from weft_hail.plain_jobs import plain_job
+from weft_hail.requests import Refused
+from weft_hail.settings import HailSettings
+from weft_hail.shapes import BATCH, GROUP, RESOURCES, UPDATE
 
 CONTRACT = {
     "a batch": {

@@ -10,9 +10,9 @@ from api.live import TOKEN, LiveApi
 from cases import cases
 from weft import aio
 from weft.core.errors import InvalidValue
-from weft.extensions.doors.aloe.dumps import read_dump
 from weft.run.doors import api_doors
 from weft.wire.documents.foreign_jobs import IMPORTED_MAX
+from weft_aloe.dumps import read_dump
 
 LIVE_DOORS = api_doors()
 AT = "2024-05-01T1{}:00:00Z"

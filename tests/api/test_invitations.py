@@ -14,9 +14,9 @@ from weft.client.http.address import parse_url
 from weft.client.http.invitation import Invitation, MalformedInvitation, WrongPin, pin_of
 from weft.client.http.session import NotReachable
 from weft.core.errors import Forbidden, InvitationRefused
-from weft.extensions.link.joining import join
 from weft.run.home import HomeNotUsable
 from weft.settings import InvalidSetting, load_settings
+from weft_link.joining import join
 
 __all__ = ["middle", "outside"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cases import cases
-from weft.extensions.doors.jobweaver.documents import (
+from weft_jobweaver.documents import (
     execution_document,
     is_execution,
     status_document,

@@ -18,8 +18,8 @@ from api.live import fold
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
 from weft.core.bounds import COUNT_MAX, ENTRIES_MAX
 from weft.core.states import JobState, Phase, PhaseNumber, Reason, ReasonNumber, word_of
-from weft.extensions.link.serving.calls import CALLS
 from weft.ports.worker_link import FRAME_VERSION, Frame, LinkFacts, call_forms
+from weft_link.serving.calls import CALLS
 
 LONG: Final = "x" * (10 << 20)
 LONG_BYTES: Final = LONG.encode()

@@ -11,9 +11,9 @@ from builders import end_report, key_of, request
 from contexts import fixture_of
 from middle import Middle
 from weft.core.errors import Unavailable
-from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
-from weft.extensions.link.worker.store import LinkNotices
 from weft.ports.store import Registered, WorkerStore
+from weft_link.worker.calls import LinkCaller, LinkFinder
+from weft_link.worker.store import LinkNotices
 
 __all__ = ["outside"]
 pytestmark = pytest.mark.slow

@@ -21,11 +21,6 @@ from contexts import beside, small_disk
 from plugins.test_spool import checkpoint_of
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.core.states import AttemptKey
-from weft.extensions.link.served import spool_limits_of
-from weft.extensions.link.serving.keeping import SpoolKeeping
-from weft.extensions.link.source import LinkedCheckpoints
-from weft.extensions.link.worker import shipping
-from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.file_store import HeldFile
@@ -42,6 +37,11 @@ from weft.wire.log_format import (
     encode_piece,
     own_path,
 )
+from weft_link.served import spool_limits_of
+from weft_link.serving.keeping import SpoolKeeping
+from weft_link.source import LinkedCheckpoints
+from weft_link.worker import shipping
+from weft_link.worker.calls import LinkCaller, LinkFinder
 
 DAY_S = 86_400.0
 

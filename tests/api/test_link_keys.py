@@ -22,17 +22,17 @@ from middle import Middle
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.findings import Finding
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.link import serving
-from weft.extensions.link.doctor import examine_link
-from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.source import LinkedSignatures
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, LinkFacts
 from weft.settings import Settings
 from weft.wire.sealed import new_key, parse_keys
 from weft.wire.spec import decode_chunk
+from weft_link import serving
+from weft_link.doctor import examine_link
+from weft_link.seal import LinkKey
+from weft_link.source import LinkedSignatures
+from weft_link.worker.calls import LinkCaller
+from weft_link.worker.store import LinkedWorkerStore
 
 __all__ = ["outside"]
 CANARY = "canary-7c02"

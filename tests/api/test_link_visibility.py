@@ -19,13 +19,13 @@ from weft import __version__
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.core.findings import judge
 from weft.core.states import AttemptKey
-from weft.extensions.link.serving import looking, shared_transactions
-from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Claimed, Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkFacts, Look, Seen
 from weft.store import open_admin, open_worker_store
 from weft.store.contract import OlderProgramsConnected
+from weft_link.serving import looking, shared_transactions
+from weft_link.worker.calls import LinkCaller, LinkFinder
 
 
 async def test_metrics_show_what_a_linked_worker_says(outside: Outside) -> None:

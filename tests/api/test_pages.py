@@ -169,8 +169,8 @@ async def test_link_leads_to_a_project_with_any_name(
 async def test_list_goes_on_by_its_link(
     browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
-    monkeypatch.setattr("weft.extensions.pages.batches.JOBS", 2)
+    monkeypatch.setattr("weft_pages.batches.BATCHES", 2)
+    monkeypatch.setattr("weft_pages.batches.JOBS", 2)
     command = {"command": ["true"]}
     first, *_ = [await submit(http, name=f"n{i}", jobs=[command] * 3) for i in range(3)]
 
@@ -189,7 +189,7 @@ async def test_heads_of_the_list_sort_it(
     browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second press turns the order round; a query and the next page keep it."""
-    monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
+    monkeypatch.setattr("weft_pages.batches.BATCHES", 2)
     ids = [await submit(http, name=name, jobs=[{}]) for name in "cab"]
 
     def links(page: httpx.Response) -> Mapping[str, str]:
@@ -291,7 +291,7 @@ async def test_buttons_of_a_job_do_what_they_say(
 async def test_parents_and_children_of_a_job_go_on_by_links(
     browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.extensions.pages.jobs.NEIGHBOURS", 2)
+    monkeypatch.setattr("weft_pages.jobs.NEIGHBOURS", 2)
     jobs: list[dict[str, Any]] = [{"command": ["true"]}] * 5
     below = [{"command": ["true"], "parents": [6]}] * 5
     middle = {"command": ["true"], "parents": [1, 2, 3, 4, 5]}
@@ -448,7 +448,7 @@ async def test_costs_of_many_groups_come_by_their_numbers(
     browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page never says that the dearest of some groups are the dearest of all."""
-    monkeypatch.setattr("weft.extensions.pages.batches.DEAREST_GROUPS", 2)
+    monkeypatch.setattr("weft_pages.batches.DEAREST_GROUPS", 2)
     groups = [{"name": name} for name in "abc"]
     jobs = [{"command": ["true"], "group": f"/{'abc'[n % 3]}"} for n in range(101)]
     batch_id = await submit(http, groups=groups, jobs=jobs)

@@ -85,7 +85,7 @@ async def test_list_goes_on_after_what_one_may_only_read(
     http: httpx.AsyncClient, users: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The form for all batches stands on every page of several."""
-    monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 1)
+    monkeypatch.setattr("weft_pages.batches.BATCHES", 1)
     owners = ("ann", "bob", "ann")
     batches = [await submit(http, users[one], billing_project=one) for one in owners]
     for batch in batches[::2]:

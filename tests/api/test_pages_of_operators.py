@@ -13,8 +13,8 @@ from api.test_conditions import block
 from weft.api.html.filters import page_of
 from weft.core import why
 from weft.core.ends.conditions import Ask
-from weft.extensions.pages import costs, incidents, queues
 from weft.submission.translation import gates
+from weft_pages import costs, incidents, queues
 
 N_JOBS = 3
 

@@ -9,7 +9,7 @@ from httpx import AsyncClient
 
 from api.live import LiveWorker, submit
 from weft.api.html.render import job_cells
-from weft.extensions.pages.batches import COLUMNS, NUMBERS
+from weft_pages.batches import COLUMNS, NUMBERS
 
 STEPS = [
     {"action": "LOG", "message": "<b>hello</b>"},

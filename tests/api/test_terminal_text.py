@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from weft.extensions.pages.logs import Style, TerminalText, terminal_html
+from weft_pages.logs import Style, TerminalText, terminal_html
 
 TAG = re.compile(r'<span class="(?:a-[a-z]+[0-9]*)(?: a-[a-z]+[0-9]*)*">|</span>')
 FORBIDDEN = re.compile(

@@ -8,10 +8,10 @@ import msgspec
 from api.live import LiveWorker
 from cases import cases
 from weft.core.states import JobState, Reason
-from weft.extensions.doors.tes.jobs import output_logs, outputs_of
-from weft.extensions.doors.tes.shown import STATES, state_of
-from weft.extensions.doors.tes.tasks import read_task
 from weft.run.doors import api_doors
+from weft_tes.jobs import output_logs, outputs_of
+from weft_tes.shown import STATES, state_of
+from weft_tes.tasks import read_task
 
 LIVE_DOORS = api_doors()
 TASKS, OLD = "/ga4gh/tes/v1/tasks", "/ga4gh/tes/1.0/v1/tasks"

@@ -26,16 +26,16 @@ from weft.core.errors import (
 )
 from weft.core.notes import Note
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.serving.notices import told_of
-from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
-from weft.extensions.link.worker.shipping import Shipper
-from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, Frame
 from weft.settings import InvalidSetting, Settings
+from weft_link.seal import LinkKey
+from weft_link.serving.notices import told_of
+from weft_link.worker.calls import LinkCaller, LinkFinder
+from weft_link.worker.shipping import Shipper
+from weft_link.worker.store import LinkedWorkerStore
 
 TRANSPORTS = """
 [[transports]]

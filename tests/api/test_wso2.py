@@ -14,9 +14,9 @@ from cases import cases
 from weft.api.app import create_app
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
 from weft.core.access.rights import UserRole
-from weft.extensions.doors.aloe.routes import SERVED
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft_aloe.routes import SERVED
 
 ISSUER = "wso2.org/products/am"
 ENTRY = f"""

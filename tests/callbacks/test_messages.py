@@ -22,13 +22,13 @@ from store.test_products import name
 from store.test_sinks import SINK
 from weft.core.deliveries.sinks import is_rejected
 from weft.core.errors import MessageNotHeld
-from weft.extensions.lines.rules.setup import parse_setup
-from weft.extensions.lines.rules.sink import PRODUCT
 from weft.ports.senders import Answered
 from weft.ports.sink import Misfit, SinkMessage
 from weft.run.driver_adapters import LineSinks, SinkCommands
 from weft.run.isolated.asking.messages import MessageMaking
 from weft.wire.sealed import SecretKeys, SecretRow
+from weft_lines.rules.setup import parse_setup
+from weft_lines.rules.sink import PRODUCT
 from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow

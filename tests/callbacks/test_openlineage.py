@@ -9,8 +9,8 @@ import pytest
 
 from weft.cli.input.line_texts import with_texts
 from weft.core.lines.line import Sink
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.isolated.answering.message import Misfit, make_message
+from weft_lines.rules.setup import parse_setup
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "openlineage"

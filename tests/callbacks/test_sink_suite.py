@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from weft_testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
-from weft_testing.sink_suite import SinkSuite
 
 from callbacks.sink_site import KEYS, ROW, site
 from web_server import Answer, Question, web_server
 from weft.core.addresses import parse_allowed_hosts
-from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.ports.store import StoredFileStore
 from weft.run.driver_adapters import LineSinks, SinkCommands
+from weft_lines.sinks.s3 import S3Sink
+from weft_testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
+from weft_testing.sink_suite import SinkSuite
 
 
 class TestPrograms(SinkSuite):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cases import cases
-from weft.cli.app import COMMANDS, all_commands, build_app, run_command
+from weft.cli.app import all_commands, build_app, commands, run_command
 from weft.cli.completion.cursor import read_commands
 from weft.cli.terminal.interrupts import INTERRUPTED, UNANSWERED
 from weft.cli.terminal.overview import OTHERS, SECTIONS
@@ -148,7 +148,7 @@ def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[
     assert out.splitlines() == lines
 
     placed = [name for names in SECTIONS.values() for name in names]
-    assert sorted(placed) == sorted(COMMANDS)
+    assert sorted(placed) == sorted(commands())
     heads = re.findall(r"^(\w.*):$", out, re.MULTILINE)
     assert heads == [*SECTIONS, OTHERS, "Options"]
     assert out.index("Act:") < out.index("  cancel ") < out.index("Queues and pools:")

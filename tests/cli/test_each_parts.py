@@ -11,14 +11,14 @@ from client.http_server import answer, serving
 from weft.client.api import Api
 from weft.core.errors import FieldError, InvalidDocument, QuotaExceeded
 from weft.core.text.texts import wrong_name
-from weft.extensions.each.parts import feed
-from weft.extensions.each.parts.feed import NAME_CHARS, JobFeed, _refused_jobs, name_of
-from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger, Slots
-from weft.extensions.each.parts.lines import GivenItems
-from weft.extensions.each.parts.packing import Packer
-from weft.extensions.each.parts.records import Records, Submitted
-from weft.extensions.each.parts.summary import EndedRun, _counts
-from weft.extensions.each.rules.input_lines import CommandTemplate
+from weft_each.parts import feed
+from weft_each.parts.feed import NAME_CHARS, JobFeed, _refused_jobs, name_of
+from weft_each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger, Slots
+from weft_each.parts.lines import GivenItems
+from weft_each.parts.packing import Packer
+from weft_each.parts.records import Records, Submitted
+from weft_each.parts.summary import EndedRun, _counts
+from weft_each.rules.input_lines import CommandTemplate
 
 
 def ended(job_id: int, state: str = "success") -> dict[str, Any]:

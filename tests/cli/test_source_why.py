@@ -3,7 +3,7 @@
 from typing import Any
 
 from cases import cases
-from weft.extensions.lines.commands.source import _causes
+from weft_lines.commands.source import _causes
 
 SOURCE = {"source": "scenes", "paused_at": None, "error": None}
 ITEM = {"key": "a", "state": "waiting", "reason": None, "found_at": "2027-04-13T10:13:47Z"}

@@ -16,8 +16,8 @@ from weft.cli.input.option_names import name_options
 from weft.cli.input.options import SHARED
 from weft.cli.input.toml_lines import toml_lines
 from weft.core.errors import FieldError, Invalid, InvalidSetup
-from weft.extensions.lines.commands.line import _text_of
-from weft.extensions.lines.rules.setup import parse_setup
+from weft_lines.commands.line import _text_of
+from weft_lines.rules.setup import parse_setup
 
 FILE = """# two queues
 [[queue]]

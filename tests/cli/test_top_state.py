@@ -6,12 +6,12 @@ from rich.console import Console
 from cases import cases
 from weft.cli.terminal.screen import GAP, cells_of, fit_columns
 from weft.core.access.rights import RIGHTS_OF, UserRole
-from weft.extensions.top.command import SPARE, _render
-from weft.extensions.top.screen.actions import KEYS, action_of
-from weft.extensions.top.screen.drawing import HINTS, draw, help_lines
-from weft.extensions.top.screen.lists import BATCHES, WORKER, log_lines, root
-from weft.extensions.top.screen.program import KeyParser
-from weft.extensions.top.screen.state import Row, Screen, Search, View
+from weft_top.command import SPARE, _render
+from weft_top.screen.actions import KEYS, action_of
+from weft_top.screen.drawing import HINTS, draw, help_lines
+from weft_top.screen.lists import BATCHES, WORKER, log_lines, root
+from weft_top.screen.program import KeyParser
+from weft_top.screen.state import Row, Screen, Search, View
 
 
 @cases(

@@ -7,7 +7,7 @@ import pytest
 
 from cases import cases
 from weft.core.errors import InvalidApp
-from weft.extensions.apps.description import parse_description
+from weft_apps.description import parse_description
 
 APP: dict[str, Any] = {"name": "a", "version": "1", "templatePath": "run.sh"}
 TAKEN = ("PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b")

@@ -9,7 +9,7 @@ import pytest
 
 from cases import cases
 from weft.core.lines.series import Standing
-from weft.extensions.lines.rules.configuration import (
+from weft_lines.rules.configuration import (
     CannotConfigure,
     MustAsk,
     MustWait,

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from weft.extensions.each.parts.each_input import parse_job_limit
-from weft.extensions.each.rules.halt import Halt, parse_halt
-from weft.extensions.each.rules.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
-from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
+from weft_each.parts.each_input import parse_job_limit
+from weft_each.rules.halt import Halt, parse_halt
+from weft_each.rules.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
+from weft_each.rules.input_words import WordSplitter, WordTemplate
 
 
 def split_lines(

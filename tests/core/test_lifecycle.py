@@ -11,7 +11,7 @@ from weft.core.errors import InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle
 from weft.core.states import JobState, Phase
 from weft.core.text.filling import CannotFill
-from weft.extensions.lines.rules.setup import parse_setup
+from weft_lines.rules.setup import parse_setup
 
 HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
 

@@ -5,15 +5,15 @@ import pytest
 from cases import cases
 from weft.core.errors import InvalidSetup
 from weft.core.text.filling import CannotFill, filled, map_texts
-from weft.extensions.lines.rules.logins import (
+from weft_lines.rules.logins import (
     logins_of,
     owned_by,
     still_told,
     value_of,
     without_logins,
 )
-from weft.extensions.lines.rules.setup import parse_setup
-from weft.extensions.lines.rules.sql import parse_database_url, parse_statement
+from weft_lines.rules.setup import parse_setup
+from weft_lines.rules.sql import parse_database_url, parse_statement
 
 SETUP = """\
 [source.scenes]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from weft.extensions.pages.jobs import change_in_ms, steps_now
+from weft_pages.jobs import change_in_ms, steps_now
 
 SLEEP = {"action": "SLEEP", "durationMs": 100}
 CALL = {"action": "HTTP_CALL", "latencyMs": 50}

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from weft.extensions.joblib import register
+from weft_joblib import register
 
 
 def fail(number: int) -> int:

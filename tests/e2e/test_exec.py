@@ -20,7 +20,7 @@ from e2e.terminal import Terminal, on_terminal, script_of
 from e2e.test_workers_outside import Outside, submit
 from weft import Client
 from weft.client.http.exec_calls import ExecLost
-from weft.extensions.exec.command import BadPort, ForwardFailed, NoTerminal, PortTaken
+from weft_exec.command import BadPort, ForwardFailed, NoTerminal, PortTaken
 from worker.spawner_process import marked
 
 pytestmark = pytest.mark.heavy

@@ -20,7 +20,7 @@ import pytest
 from e2e.conftest import PROGRAM, Weft
 from e2e.pool_site import PoolSite
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
-from weft.extensions.engines.openstack.provider import FOLDER
+from weft_openstack.provider import FOLDER
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),

@@ -70,7 +70,7 @@ def _server() -> socket.socket:
 
 def serve() -> None:
     """Fork for each request until the tests are over."""
-    from weft.cli.app import COMMANDS, build_app  # noqa: PLC0415
+    from weft.cli.app import build_app, commands  # noqa: PLC0415
 
     build_app("ls")
     requests = socket.socket(fileno=os.dup(0))
@@ -81,8 +81,8 @@ def serve() -> None:
         if not request:
             return
         arguments, environment, cwd, mask = json.loads(request)
-        if arguments and arguments[0] in COMMANDS:
-            importlib.import_module(COMMANDS[arguments[0]][0].partition(":")[0])
+        if arguments and arguments[0] in commands():
+            importlib.import_module(commands()[arguments[0]][0].partition(":")[0])
         if not os.fork():
             requests.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

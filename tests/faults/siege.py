@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weft_siege.evidence import Evidence, Planned
-from weft_siege.processes import spawner_pids
-
 from faults.books import Books, read_books
 from faults.waiting import until
 from up.weft_up import Up, ask, kill, post, processes_of, prove_audit
 from weft.store.embedded.leftovers import server_pids
+from weft_siege.evidence import Evidence, Planned
+from weft_siege.processes import spawner_pids
 
 SEED = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(1_000_000))
 os.environ["FAULT_SEED"] = str(SEED)

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from weft_siege.processes import spawner_pids
 
 from faults.waiting import until
 from up.weft_up import Up, get, kill, post, prove_audit, temporary_home, up
+from weft_siege.processes import spawner_pids
 
 
 def state_of(home: Path) -> str:

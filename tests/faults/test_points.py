@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from obstore.store import LocalStore
-from weft_siege.load import after
 
 from faults.books import query, read_books
 from faults.conftest import Facts
@@ -28,6 +27,7 @@ from web_server import Answer, Question, web_server
 from weft.core.states import AttemptKey, Reason
 from weft.faults import LATEST
 from weft.plugins.log_stores.s3 import fetching
+from weft_siege.load import after
 
 __all__ = ["later"]
 JOBS = 40

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from weft_siege.evidence import Planned
 
 from faults.books import query, read_books
 from faults.conftest import Facts
@@ -12,6 +11,7 @@ from faults.standby import replicated
 from faults.test_two_workers import second_worker
 from faults.waiting import hold_for, until
 from up.weft_up import temporary_home
+from weft_siege.evidence import Planned
 
 JOBS = 16_000
 SMALL, SMALL_JOBS = 40, 2

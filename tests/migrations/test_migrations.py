@@ -213,8 +213,9 @@ def test_names_tell_the_order_and_when_they_run() -> None:
 def test_every_function_stands_in_the_folder_of_one_subject() -> None:
     """Below their floor; hooks are a folder of their own."""
     hooks = ROOT.glob("src/weft/sql/functions/hooks/*.sql")
-    subjects = ROOT.glob("src/weft/**/sql/functions/*/*/*.sql")
-    on_disk = sorted(path.stem for path in (*hooks, *subjects))
+    subjects = ROOT.glob("src/weft/sql/functions/*/*/*.sql")
+    of_packages = ROOT.glob("packages/*/src/*/sql/functions/*/*/*.sql")
+    on_disk = sorted(path.stem for path in (*hooks, *subjects, *of_packages))
 
     assert on_disk == [file.name for file in files_of("functions")]
     assert len(set(on_disk)) == len(on_disk)

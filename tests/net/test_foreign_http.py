@@ -5,16 +5,15 @@ import re
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
 from callbacks.receiver import Manner, answering, hang, receiving, saying
+from tidy.source_files import product_files
 from weft.api.web_tokens.fetching import fetch
 from weft.core.addresses import parse_allowed_hosts
-from weft.extensions.lines.sources.http import HttpSource
 from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import InstanceRole
@@ -22,8 +21,8 @@ from weft.plugins.runners.remote.calls import HttpCalls, server_at
 from weft.plugins.testers.connect import HttpTester
 from weft.ports import tester
 from weft.ports.source import SourceSite
+from weft_lines.sources.http import HttpSource
 
-SRC = Path(__file__).parents[2] / "src/weft"
 WITHIN_S = 0.4
 ALLOWED = parse_allowed_hosts("127.0.0.1")
 Ask = Callable[[str], Awaitable[object]]
@@ -69,7 +68,7 @@ USERS: dict[str, tuple[Ask, str, str, str]] = {
         "closed connection",
         "",
     ),
-    "extensions/lines/sources/http.py": (_source, "no answer", "no answer", "is not HTTP"),
+    "weft_lines/sources/http.py": (_source, "no answer", "no answer", "is not HTTP"),
     "plugins/callback_senders/http/sender.py": (
         _sender,
         "no answer within 0.4 s",
@@ -117,9 +116,7 @@ async def failure_of(ask: Ask, url: str) -> str:
 
 def test_each_user_is_walked() -> None:
     asking = re.compile(r"^from weft\.net\.foreign_http import .*\bForeignHttp\b", re.MULTILINE)
-    found = {
-        str(path.relative_to(SRC)) for path in SRC.rglob("*.py") if asking.search(path.read_text())
-    }
+    found = {name for name, path in product_files().items() if asking.search(path.read_text())}
 
     assert found == set(USERS)
 

@@ -6,8 +6,8 @@ from api.ask_lines import SOURCE
 from plans.table_reads import reads
 from store.test_sinks import apply, due, report, scene
 from store.world import World
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import text_of
+from weft_lines.rules.setup import parse_setup
 
 pytestmark = pytest.mark.slow
 N = 3_000

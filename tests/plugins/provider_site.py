@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import ProviderSuite, until_gone, wanted
 
 from weft.ports.provider import MachineCredential, Provider, ProviderSite, WantedMachine
 from weft.settings import Settings
+from weft_testing.provider_suite import ProviderSuite, until_gone, wanted
 
 CONNECT = "https://weft.example.org"
 TOKEN = "weft_7"

@@ -12,7 +12,6 @@ from typing import Any
 import obstore
 import pytest
 from obstore.store import LocalStore, MemoryStore
-from weft_testing.log_store_suite import LogStoreSuite
 
 from contexts import beside
 from weft.core.errors import LogBucketAway
@@ -41,6 +40,7 @@ from weft.wire.log_format import (
 )
 from weft.wire.usage_format import UsageSample
 from weft.worker.spawner.reports import Segments
+from weft_testing.log_store_suite import LogStoreSuite
 
 URL = "s3://logs/weft"
 TERMS = ShipTerms(every_s=0.05, pack_bytes_max=1 << 20)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from weft_testing.source_suite import SourceReader, SourceSuite
 
-from weft.extensions.lines.sources.command import CommandSource
-from weft.extensions.lines.sources.schedule import ScheduleSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
+from weft_lines.sources.command import CommandSource
+from weft_lines.sources.schedule import ScheduleSource
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 
 def read(code: str, cursor: Any = None, **site: Any) -> Reading:  # noqa: ANN401 (of several types)
@@ -39,7 +39,7 @@ def test_each_line_is_an_item() -> None:
 def test_bad_programs_fail_and_are_killed(
     code: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.extensions.lines.sources.command._KILLED_AFTER_S", 0.5)
+    monkeypatch.setattr("weft_lines.sources.command._KILLED_AFTER_S", 0.5)
     timeout_s = 60.0 if "8 MiB" in why or "licence" in why else 1.0
     with pytest.raises(SourceFailed, match=why):
         read(code, timeout_s=timeout_s)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from weft_testing.source_suite import SourceReader, SourceSuite
 
-from weft.extensions.lines.sources.directory import DirectorySource
 from weft.ports.source import ITEM_BYTES_MAX, SourceFailed, SourceSite
+from weft_lines.sources.directory import DirectorySource
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 NAMES, NOW = ("a.json", "b.json", "c.json"), {"settle": "0s"}
 

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from weft_testing.log_store_suite import LogStoreSuite
 
 from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files.directory import directory_name
@@ -14,6 +13,7 @@ from weft.plugins.log_stores.files.store import FileLogStore, Watches
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.wire.log_format import RESULT, STDOUT, Piece, encode_piece, segment_location
 from weft.worker.spawner.reports import Segments
+from weft_testing.log_store_suite import LogStoreSuite
 
 
 class TestFileLogStore(LogStoreSuite):

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from weft_testing.file_store_suite import FileStoreSuite, held
 
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.weft import KeptFiles, kept_path
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused
+from weft_testing.file_store_suite import FileStoreSuite, held
 
 
 class TestKeptFiles(FileStoreSuite):

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from weft_testing.source_suite import SourceReader, SourceSuite
 
 from web_server import Answer, Question, web_server
 from weft.core.addresses import parse_allowed_hosts
-from weft.extensions.lines.sources.http import EMPTY_PAGES_MAX, HttpSource
-from weft.extensions.lines.sources.opensearch import OpenSearchSource
 from weft.ports.source import SourceFailed, SourceSite
+from weft_lines.sources.http import EMPTY_PAGES_MAX, HttpSource
+from weft_lines.sources.opensearch import OpenSearchSource
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 Serve = Callable[[str, dict[str, str]], Any]
 

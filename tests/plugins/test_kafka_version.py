@@ -13,7 +13,7 @@ from weft.ports.transport import Connection
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
 from cases import cases
-from weft.extensions.brokers.kafka.looks import release_of
+from weft_brokers.kafka.looks import release_of
 
 KINDS = b"\3" + struct.pack(">hhh", 0, 3, 12) + b"\0" + struct.pack(">hhh", 18, 0, 4) + b"\0"
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import until_gone
 
 from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from weft.extensions.engines.kubernetes.provider import KubernetesProvider, check_cluster
-from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
+from weft_kubernetes.provider import KubernetesProvider, check_cluster
+from weft_kubernetes.settings import KubernetesSettings
+from weft_testing.provider_suite import until_gone
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 SECRETS = "/api/v1/namespaces/default/secrets"

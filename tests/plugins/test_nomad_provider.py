@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import wanted
 
 from contexts import async_fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.nomad_cluster import NomadCluster, nomad_cluster
-from weft.extensions.engines.nomad.provider import NomadProvider, id_of, token_path
-from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.ports.provider import ProviderError, ProviderSite
+from weft_nomad.provider import NomadProvider, id_of, token_path
+from weft_nomad.settings import NomadSettings
+from weft_testing.provider_suite import wanted
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(600)]
 PROGRAM = """#!/bin/sh

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from cases import cases
-from weft.extensions.engines.openstack.provider.cloud import (
+from weft.ports.provider import ProviderError
+from weft_openstack.provider.cloud import (
     MARK,
     TEMPLATE,
     Cloud,
@@ -21,8 +22,7 @@ from weft.extensions.engines.openstack.provider.cloud import (
     mark,
     remove,
 )
-from weft.extensions.engines.openstack.settings import OpenStackSettings
-from weft.ports.provider import ProviderError
+from weft_openstack.settings import OpenStackSettings
 
 SERVER = "0123456789abcdef"
 

@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import until_gone, wanted
 
 from contexts import async_fixture_of, fixture_of
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
 from plugins.provider_site import CONNECT, DeploymentSuite, cleaned, site_with
-from weft.extensions.engines.openstack.provider import OpenStackProvider
-from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
+from weft_openstack.provider import OpenStackProvider
+from weft_openstack.settings import OpenStackSettings
+from weft_testing.provider_suite import until_gone, wanted
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),

@@ -12,11 +12,11 @@ from uuid import uuid4
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import ProviderSuite, until_gone, wanted
 
 from weft.plugins.providers.process import MARK, ProcessProvider
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
+from weft_testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = pytest.mark.slow
 WAITS = "import signal; print('there', flush=True); signal.pause()"

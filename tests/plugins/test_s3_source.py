@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from weft_testing.source_suite import SourceReader, SourceSuite
 
 from callbacks.receiver import answering, receiving
 from weft.core.addresses import AllowedHosts
-from weft.extensions.lines.sources.s3 import S3Source
 from weft.ports.source import SourceFailed, SourceSite
+from weft_lines.sources.s3 import S3Source
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 SITE = SourceSite(stores=AllowedHosts(everything=True))
 HEAD = "<?xml version='1.0'?>"

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from weft_testing.provider_suite import until_gone, wanted
 
 from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
-from weft.extensions.engines.slurm.provider import SlurmProvider
-from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
+from weft_slurm.provider import SlurmProvider
+from weft_slurm.settings import SlurmSettings
+from weft_testing.provider_suite import until_gone, wanted
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 PROGRAM = """#!/bin/sh

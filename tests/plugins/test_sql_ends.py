@@ -10,19 +10,19 @@ from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import pytest
-from weft_testing.sink_suite import BODY, SinkSuite
 
 from callbacks.sink_site import KEYS, ROW, site
 from contexts import connected
 from weft.core.addresses import parse_allowed_hosts
-from weft.extensions.lines.lookups.sql import SqlLookUp
-from weft.extensions.lines.sinks import sql
-from weft.extensions.lines.sinks.sql import SqlSink
-from weft.extensions.lines.sources import sql as asks
-from weft.extensions.lines.sources.sql import SqlSource
 from weft.ports.lookup import LookUpAway
 from weft.ports.sink import SinkMessage
 from weft.ports.source import Reading, SourceFailed, SourceSite
+from weft_lines.lookups.sql import SqlLookUp
+from weft_lines.sinks import sql
+from weft_lines.sinks.sql import SqlSink
+from weft_lines.sources import sql as asks
+from weft_lines.sources.sql import SqlSource
+from weft_testing.sink_suite import BODY, SinkSuite
 
 HERE = parse_allowed_hosts("127.0.0.1")
 TABLES = """

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from weft_testing.source_suite import SourceReader, SourceSuite
 
 from plugins.test_sql_ends import TABLES, Reader, relay
-from weft.extensions.lines.sources.sql import SqlSource
+from weft_lines.sources.sql import SqlSource
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 ROWS = "INSERT INTO scene SELECT n, 'T', n FROM generate_series(1, 5) n"
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import asyncssh
 import msgspec
 import pytest
-from weft_testing.provider_suite import wanted
 
 from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import (
@@ -27,9 +26,10 @@ from plugins.provider_site import (
     write_program,
 )
 from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
-from weft.extensions.engines.ssh.provider import SshProvider, check_hosts
-from weft.extensions.engines.ssh.settings import SshSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
+from weft_ssh.provider import SshProvider, check_hosts
+from weft_ssh.settings import SshSettings
+from weft_testing.provider_suite import wanted
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 PROGRAM = """#!/bin/sh

@@ -77,18 +77,19 @@ def install_previous(base: Path, commit: str | None = None) -> Release:
 
 
 def install(source: Path, base: Path) -> Release:
-    """Build the wheel of these sources and put it into an environment of its own."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
-        check=True,
-        capture_output=True,
-        cwd=source,
-    )
-    (wheel,) = base.glob("*.whl")
+    """Build the wheels of these sources and put them into an environment of its own."""
+    for folder in (source, *(source / "packages").glob("*/")):
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+        )
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", base / "venv"], check=True)
     (packages,) = (base / "venv").glob("lib/python*/site-packages")
-    with zipfile.ZipFile(wheel) as files:
-        files.extractall(packages)  # noqa: S202 (our own)
+    for wheel in base.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as files:
+            files.extractall(packages)  # noqa: S202 (our own)
     # Ours come after its own: the environment's weft is the old one.
     (packages / "present.pth").write_text(sysconfig.get_paths()["purelib"] + os.linesep)
     return Release(base / "venv" / "bin" / "python")

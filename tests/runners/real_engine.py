@@ -13,8 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from weft_testing.remote_runner_suite import RemoteRunnerSuite
-from weft_testing.until import until
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
@@ -26,6 +24,8 @@ from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec
+from weft_testing.remote_runner_suite import RemoteRunnerSuite
+from weft_testing.until import until
 
 GATEWAY = "hpc"
 _DIES = """

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from weft_testing.followed_output_suite import FollowedOutputSuite
 
 from runners.real_engine import RealEngineSuite, attempt
 from servers.on_this_host import running, start
 from weft.wire.spec import JobSpec
+from weft_testing.followed_output_suite import FollowedOutputSuite
 
 START_S = 300
 SPEAKS = """echo 40 epoch 4 >$WEFT_PROGRESS; until [ -e {gate} ]; do sleep 0.1; done

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
-from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 
 from contexts import beside
 from runners.directory_engine import DirectoryEngine, moments
@@ -20,6 +17,9 @@ from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
 from weft.wire.documents.files import LogDocument
 from weft.wire.documents.secrets import SecretUse
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 
 
 def engine_of(root: Path, address: str = "", *, queued_s: float = 0.05) -> DirectoryEngine:

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from weft_testing.followed_output_suite import FollowedOutputSuite
 
 from runners.real_engine import LIMITS, OnDiskSuite, attempt, dies_in, runner_of
 from weft.core.ends.conditions import Blocked
@@ -18,6 +17,7 @@ from weft.core.states import Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec
+from weft_testing.followed_output_suite import FollowedOutputSuite
 
 pytestmark = pytest.mark.slow
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "engines.md").read_text()

@@ -12,21 +12,12 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
-from weft_testing.runner_suite import assignment
 
 from contexts import fixture_of
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from runners.real_engine import GivenTwiceSuite, Watched, attempt, dies_in, limits_at
 from weft.core.errors import Unavailable
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.engines.kubernetes.runner import statuses
-from weft.extensions.engines.kubernetes.runner.client import KubernetesClient, KubernetesRefused
-from weft.extensions.engines.kubernetes.runner.config import access_of
-from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
-from weft.extensions.engines.kubernetes.runner.pods import UNTIL_BEGUN_S
-from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.log_store import Stored
@@ -34,6 +25,15 @@ from weft.ports.runner import Assignment, GivenSecret
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import CONTAINER, SECRETS, JobSpec
+from weft_kubernetes.runner import statuses
+from weft_kubernetes.runner.client import KubernetesClient, KubernetesRefused
+from weft_kubernetes.runner.config import access_of
+from weft_kubernetes.runner.engine import KubernetesEngine
+from weft_kubernetes.runner.pods import UNTIL_BEGUN_S
+from weft_kubernetes.settings import KubernetesSettings
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import assignment
 
 pytestmark = [pytest.mark.engine(name="kubernetes"), pytest.mark.timeout(300)]
 

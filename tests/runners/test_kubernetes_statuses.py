@@ -11,25 +11,25 @@ from cases import cases
 from weft.core.errors import Invalid, Unavailable
 from weft.core.files.products import WrongProducts
 from weft.core.states import AttemptKey, Phase, Reason
-from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
-from weft.extensions.engines.kubernetes.runner.config import WrongKubeconfig, access_of
-from weft.extensions.engines.kubernetes.runner.pods import (
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.wire.documents.containers import ContainerDocument, ContainerMount
+from weft.wire.spec import FunctionSpec, JobSpec
+from weft_kubernetes.runner.client import KubernetesClient
+from weft_kubernetes.runner.config import WrongKubeconfig, access_of
+from weft_kubernetes.runner.pods import (
     LIMIT,
     PRODUCT_BYTES,
     UNTIL_BEGUN_S,
     pod_of,
 )
-from weft.extensions.engines.kubernetes.runner.statuses import (
+from weft_kubernetes.runner.statuses import (
     Seen,
     deadline_of,
     products_of,
     status_of,
 )
-from weft.extensions.engines.kubernetes.settings import KubernetesSettings
-from weft.ports.executor import ExecutorLimits
-from weft.ports.runner import Assignment
-from weft.wire.documents.containers import ContainerDocument, ContainerMount
-from weft.wire.spec import FunctionSpec, JobSpec
+from weft_kubernetes.settings import KubernetesSettings
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 

@@ -8,9 +8,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
-from weft_testing.runner_suite import RunnerWatch, assignment, begun
 
 from contexts import beside, fixture_of
 from runners.nomad_cluster import NomadCluster, nomad_cluster
@@ -24,13 +21,16 @@ from runners.real_engine import (
     runner_of,
 )
 from weft.core.states import AttemptKey, Command, Reason
-from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
-from weft.extensions.engines.nomad.runner.engine import NomadEngine
-from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec
+from weft_nomad.runner.client import NomadClient, NomadRefused
+from weft_nomad.runner.engine import NomadEngine
+from weft_nomad.settings import NomadSettings
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import RunnerWatch, assignment, begun
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]
 

@@ -15,7 +15,6 @@ from signal import SIGTERM
 from typing import Any
 
 import pytest
-from weft_testing.runner_suite import assignment
 
 from callbacks.receiver import answering, receiving
 from cases import cases
@@ -23,20 +22,6 @@ from runners.directory_engine import DirectoryEngine
 from runners.slurm_cluster import given_in
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import AttemptKey, Command, Phase, Reason
-from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
-from weft.extensions.engines.nomad.runner.jobs import payload_of, status_of, why_unplaced
-from weft.extensions.engines.nomad.settings import NomadSettings
-from weft.extensions.engines.slurm.runner.commands import SlurmCommands, Task
-from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import StagedFiles
-from weft.extensions.engines.slurm.runner.folder import (
-    MARK_BYTES_MAX,
-    Marks,
-    SharedFiles,
-    marks_of,
-)
-from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided, over
-from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ends import Notes
 from weft.plugins.runners.remote.engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
@@ -44,6 +29,21 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.spec import FunctionSpec, JobSpec
+from weft_nomad.runner.client import NomadClient, WrongNomadAddress
+from weft_nomad.runner.jobs import payload_of, status_of, why_unplaced
+from weft_nomad.settings import NomadSettings
+from weft_slurm.runner.commands import SlurmCommands, Task
+from weft_slurm.runner.engine import SlurmEngine
+from weft_slurm.runner.files import StagedFiles
+from weft_slurm.runner.folder import (
+    MARK_BYTES_MAX,
+    Marks,
+    SharedFiles,
+    marks_of,
+)
+from weft_slurm.runner.statuses import ended, is_undecided, over
+from weft_slurm.settings import SlurmSettings
+from weft_testing.runner_suite import assignment
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 GOOD, BAD = "weft-b1-j1-a1", "weft-b1-j2-a1"

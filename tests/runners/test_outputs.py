@@ -10,7 +10,6 @@ import pytest
 from runners.directory_engine import DirectoryEngine
 from weft.core.files.products import WrongProducts
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.runners.remote import Left
 from weft.plugins.runners.remote.ends import LeftFiles
@@ -19,6 +18,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Ended, never_started
 from weft.wire.log_format import CUT, STDOUT, Piece
+from weft_slurm.runner.folder import SharedFiles
 
 LIMITS = ExecutorLimits(grace_ms=0, stream_bytes_max=100, stream_head_bytes=10)
 NAME = "weft-b1-j1-a1"

@@ -7,23 +7,23 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
-from weft_testing.runner_suite import RunnerWatch, log_of
 
 from contexts import fixture_of
 from runners.ray_cluster import RayCluster, ray_cluster
 from runners.real_engine import RealEngineSuite, Watched, attempt, dies_in, limits_at, runner_of
 from transports.proxy import Proxy, proxy_before
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.engines.ray.runner.client import RayClient
-from weft.extensions.engines.ray.runner.engine import RayEngine
-from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spec import JobSpec
+from weft_ray.runner.client import RayClient
+from weft_ray.runner.engine import RayEngine
+from weft_ray.settings import RaySettings
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import RunnerWatch, log_of
 
 pytestmark = [pytest.mark.engine(name="ray"), pytest.mark.timeout(300)]
 

@@ -9,14 +9,19 @@ from cases import cases
 from runners.test_odd_answers import LIMITS
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import AttemptKey, Phase, Reason
-from weft.extensions.engines.ray.runner.client import (
+from weft.plugins.runners.remote import Status
+from weft.plugins.runners.remote.calls import LongText
+from weft.ports.runner import Assignment
+from weft.wire.documents.containers import EngineOptions
+from weft.wire.spec import FunctionSpec, JobSpec
+from weft_ray.runner.client import (
     RayClient,
     RayJob,
     RayRefused,
     WrongRayAddress,
 )
-from weft.extensions.engines.ray.runner.engine import RayEngine
-from weft.extensions.engines.ray.runner.jobs import (
+from weft_ray.runner.engine import RayEngine
+from weft_ray.runner.jobs import (
     LIMIT,
     Node,
     Seen,
@@ -25,12 +30,7 @@ from weft.extensions.engines.ray.runner.jobs import (
     resources_of,
     status_of,
 )
-from weft.extensions.engines.ray.settings import RaySettings
-from weft.plugins.runners.remote import Status
-from weft.plugins.runners.remote.calls import LongText
-from weft.ports.runner import Assignment
-from weft.wire.documents.containers import EngineOptions
-from weft.wire.spec import FunctionSpec, JobSpec
+from weft_ray.settings import RaySettings
 
 DIED = "JOB_SUPERVISOR_ACTOR_DIED"
 NOW = time.time()

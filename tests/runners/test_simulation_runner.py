@@ -8,7 +8,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from weft_testing.runner_suite import RunnerSuite, log_of
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
@@ -27,6 +26,7 @@ from weft.wire.documents.simulations import (
     Step,
 )
 from weft.wire.spec import JobSpec
+from weft_testing.runner_suite import RunnerSuite, log_of
 
 ASK = Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
 LONG = Compute(iterations=10**12)

@@ -8,22 +8,22 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.runner_suite import assignment
 
 from contexts import fixture_of
 from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
 from runners.slurm_cluster import SlurmCluster, SpeakingSuite, given_in, slurm_cluster
 from weft.core.states import AttemptKey, Command, Phase, Reason
-from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
-from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.folder import SharedFiles
-from weft.extensions.engines.slurm.runner.shell import LocalShell
-from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.runner import Assignment, Happened
 from weft.wire.documents.containers import EngineOptions
 from weft.wire.spec import JobSpec
+from weft_slurm.runner.commands import SlurmCommands, SlurmRefused
+from weft_slurm.runner.engine import SlurmEngine
+from weft_slurm.runner.folder import SharedFiles
+from weft_slurm.runner.shell import LocalShell
+from weft_slurm.settings import SlurmSettings
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.runner_suite import assignment
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 

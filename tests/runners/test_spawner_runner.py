@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
-from weft_testing.runner_suite import RunnerSuite, assignment
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
@@ -19,6 +18,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, RunnerGone
 from weft.wire.spawner import Hello, StartProcess
 from weft.wire.spec import JobSpec
+from weft_testing.runner_suite import RunnerSuite, assignment
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 

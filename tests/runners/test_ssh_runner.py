@@ -14,9 +14,6 @@ from types import SimpleNamespace
 
 import asyncssh
 import pytest
-from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.runner_suite import assignment, begun
-from weft_testing.until import until
 
 from contexts import fixture_of
 from runners.real_engine import Watched, attempt, limits_at, runner_of
@@ -24,18 +21,21 @@ from runners.slurm_cluster import SlurmCluster, SpeakingSuite, given_in, slurm_c
 from runners.test_slurm_runner import DIES
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
-from weft.extensions.engines.slurm.runner.commands import SlurmCommands
-from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import StagedFiles
-from weft.extensions.engines.slurm.runner.folder import SharedFiles
-from weft.extensions.engines.slurm.runner.shell import login_of
-from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.ssh import Login
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
+from weft_slurm.runner.commands import SlurmCommands
+from weft_slurm.runner.engine import SlurmEngine
+from weft_slurm.runner.files import StagedFiles
+from weft_slurm.runner.folder import SharedFiles
+from weft_slurm.runner.shell import login_of
+from weft_slurm.settings import SlurmSettings
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.runner_suite import assignment, begun
+from weft_testing.until import until
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 

@@ -7,6 +7,7 @@ import platformdirs
 import pytest
 
 from cases import cases
+from tidy.source_files import product_files
 from weft.api.http.problem_documents import refusal_of
 from weft.core.errors import TooLarge
 from weft.core.states import AttemptKey, Reason
@@ -29,8 +30,6 @@ from weft.settings import (
 from weft.settings.client import ClientProcessSettings
 from weft.settings.submission import SubmissionSettings
 from weft.worker.agent.reporting import end_report
-
-SRC = Path(__file__).resolve().parents[2] / "src" / "weft"
 
 
 def _write(home: Path, text: str) -> None:
@@ -211,7 +210,8 @@ def test_variable_that_is_nearly_a_setting_is_told_with_the_one_meant() -> None:
 
 
 def test_limits_are_named_where_they_refuse_with_how_they_are_set() -> None:
-    texts = "".join(one.read_text() for end in ("py", "sql") for one in SRC.rglob(f"*.{end}"))
+    files = {**product_files(".py"), **product_files(".sql")}
+    texts = "".join(path.read_text() for path in files.values())
     texts = texts.replace("({name}_bytes_max)", "(stdin_bytes_max) (script_bytes_max)")
     named = {*sum(re.findall(r"\(`?(\w+)`?\)|(?:setting|raise) (\w+)", texts), ())}
     assert {one.name for one in declared_in(SubmissionSettings)} - named == set()

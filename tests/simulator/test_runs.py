@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from simulator.traces import job, pool, waits
 from weft.core.pools import Pool
 from weft.core.swf import TraceJob
-from weft.extensions.simulator.model import (
+from weft.settings import load_settings
+from weft_simulator.model import (
     JobNeverStarts,
     MachineTime,
     Options,
@@ -24,8 +25,7 @@ from weft.extensions.simulator.model import (
     run_fifo,
     run_pool,
 )
-from weft.extensions.simulator.model.figures import equal_cpu_m, figures_of, users_of
-from weft.settings import load_settings
+from weft_simulator.model.figures import equal_cpu_m, figures_of, users_of
 
 AT_ONCE = Options(boot_s=0)
 BLOCKED = [job(0, 100, 3), job(10, 100, 4), job(20, 50, 1, user=2), job(30, 200, 1, user=2)]

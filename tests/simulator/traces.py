@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from weft.core.pools import Flavour, Pool
 from weft.core.swf import TraceJob
-from weft.extensions.simulator.model import TraceOutcome
+from weft_simulator.model import TraceOutcome
 
 
 def job(

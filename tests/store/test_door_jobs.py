@@ -13,10 +13,6 @@ from weft.core.access.rights import Permission, UserRole
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import EVERYTHING, DoorTerm, all_of
 from weft.core.states import JobState, Phase, Reason
-from weft.extensions.doors.aloe.documents import job_document
-from weft.extensions.doors.aloe.searching import sort_key, terms_of
-from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
-from weft.extensions.doors.aloe.words import NAME
 from weft.ports.store import (
     UNKEYED,
     Caller,
@@ -29,6 +25,10 @@ from weft.ports.store import (
     Row,
 )
 from weft.ports.store.offers import DoorJobQuery, Span
+from weft_aloe.documents import job_document
+from weft_aloe.searching import sort_key, terms_of
+from weft_aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
+from weft_aloe.words import NAME
 
 
 async def test_jobs_of_a_door_are_searched_and_sorted(site: Site) -> None:

@@ -13,8 +13,8 @@ from store.test_recovery import save
 from store.world import Worker, World
 from weft.core.errors import InvalidStatusTransition
 from weft.core.states import Phase, Reason
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Claimed, Shape
+from weft_lines.rules.setup import parse_setup
 
 STARTED = ["queued", "started", "pre_processing", "processing"]
 BEGUN = ["initialized", "configured", "ready"]

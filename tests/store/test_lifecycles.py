@@ -19,7 +19,7 @@ from weft.core.errors import (
     UnknownStatus,
 )
 from weft.core.states import Reason
-from weft.extensions.lines.rules.setup import parse_setup
+from weft_lines.rules.setup import parse_setup
 
 HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 

@@ -16,8 +16,8 @@ from store.test_lifecycles import both
 from store.test_sinks import apply
 from store.test_transports import Rabbit, messages_of, rabbit
 from store.world import World
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import files_of, text_of
+from weft_lines.rules.setup import parse_setup
 
 __all__ = ["rabbit"]
 

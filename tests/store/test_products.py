@@ -8,8 +8,8 @@ from store.batch_steps import delete, settle, step
 from store.test_lifecycles import HRSI
 from store.world import Worker, World
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Claimed, ProductQuery, QueryLimits
+from weft_lines.rules.setup import parse_setup
 
 LIMITS = QueryLimits(timeout_s=10.0, scan_jobs_max=10**6)
 FSC = {"type": "FSC", "tile": "32TLR"}

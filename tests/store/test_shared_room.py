@@ -4,16 +4,14 @@ import ast
 import asyncio
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-import weft
+from tidy.source_files import product_files
 from weft.ports.shared_room import SharedRoom
 
-ROOT = Path(weft.__file__).parent
 SHARED = {
-    "extensions/lines/calls/source_items.py",
+    "weft_lines/calls/source_items.py",
     "api/web_tokens/providers.py",
     "api/use_cases/schedules.py",
     "driver/loops/deliveries_in_flight.py",
@@ -27,21 +25,21 @@ SHARED = {
 ALONE = {
     "the database gives each tenant half": {
         "driver/loops/conditions.py",
-        "extensions/lines/loops/sources.py",
+        "weft_lines/loops/sources.py",
     },
     "these wait for room in another file": {
         "api/use_cases/due_work.py",
         "driver/loops/deliveries.py",
         "worker/agent/hand_over.py",
         "plugins/runners/spawner/__init__.py",
-        "extensions/link/worker/calls.py",
+        "weft_link/worker/calls.py",
     },
     "of one request, text or job": {
         "api/use_cases/file_stores.py",
         "core/deliveries/mail.py",
         "core/graph/dax.py",
         "core/queues/guard.py",
-        "extensions/exec/relay.py",
+        "weft_exec/relay.py",
     },
     "it counts those of a tenant itself": {"worker/spawner/execs.py"},
     "of one host of one tenant": {"driver/loops/deliveries_in_flight.py"},
@@ -49,7 +47,7 @@ ALONE = {
         "api/use_cases/intake.py",
         "driver/loops/following.py",
         "run/isolated/asking/lookups.py",
-        "extensions/brokers/rabbitmq/events.py",
+        "weft_brokers/rabbitmq/events.py",
         "plugins/runners/simulation/exchange.py",
     },
     "of one engine, whose answers are about jobs of all": {
@@ -58,34 +56,34 @@ ALONE = {
     },
     "of the site: its bucket, hosts, clusters, brokers and providers": {
         "plugins/log_stores/s3/fetching.py",
-        "extensions/engines/ssh/provider/__init__.py",
+        "weft_ssh/provider/__init__.py",
         "plugins/runners/remote/ssh.py",
-        "extensions/engines/slurm/runner/files.py",
-        "extensions/engines/openstack/provider/__init__.py",
+        "weft_slurm/runner/files.py",
+        "weft_openstack/provider/__init__.py",
         "driver/loops/release.py",
         "driver/loops/autoscale.py",
     },
     "messages of one consumer, in their order": {
-        "extensions/brokers/kafka/topics.py",
+        "weft_brokers/kafka/topics.py",
         "worker/agent/consuming.py",
     },
     "behind the turns of users": {"store/api_store.py"},
     "calls of the database, which have their own limit of time": {
         "store/offered_jobs.py",
-        "extensions/link/serving/looking.py",
-        "extensions/link/serving/shared_transactions.py",
+        "weft_link/serving/looking.py",
+        "weft_link/serving/shared_transactions.py",
     },
     "what a role does as long as it lives": {
         "driver/lead.py",
         "run/supervisor.py",
-        "extensions/link/served.py",
+        "weft_link/served.py",
     },
     "what those who call it run beside each other": {"ports/patience.py"},
     "one removal after another, of files on this disk": {"worker/stager/directories.py"},
     "what is remembered or read ahead": {
         "api/http/failed_logins.py",
         "api/use_cases/find_lines.py",
-        "extensions/link/serving/__init__.py",
+        "weft_link/serving/__init__.py",
         "worker/spawner/agent_link.py",
         "worker/spawner/launch.py",
         "worker/spawner/scratch.py",
@@ -94,7 +92,7 @@ ALONE = {
     },
 }
 """What does a few or many things at a time without turns of tenants, and why."""
-CALLERS = {"bench", "cli", "client", "simulator", "each", "siege", "top"}
+CALLERS = {"bench", "cli", "client", "weft_simulator", "weft_each", "weft_top"}
 """Run for one user."""
 POOLS = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor", "DueWork"}
 BOUND = re.compile(r"_?[a-zA-Z_]*(_MAX|AT_ONCE|_max|at_once)")
@@ -183,11 +181,10 @@ def counts(node: ast.AST) -> bool:
 
 def found_by(finds: Callable[[ast.AST], bool]) -> set[str]:
     """Return the files of roles with something of this kind."""
-    files = {path.relative_to(ROOT): path for path in ROOT.rglob("*.py")}
     return {
-        str(file)
-        for file, path in files.items()
-        if not CALLERS & {*file.parts[:2]}
+        file
+        for file, path in product_files().items()
+        if file.partition("/")[0] not in CALLERS
         and any(map(finds, ast.walk(ast.parse(path.read_text()))))
     }
 

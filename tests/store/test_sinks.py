@@ -15,8 +15,8 @@ from store.test_resubmissions import ask
 from store.world import Worker, World
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
 from weft.core.states import AttemptKey
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import DeliveryReport, KeptFile
+from weft_lines.rules.setup import parse_setup
 
 SINK = """
 [sink.wekeo]

@@ -11,9 +11,9 @@ import pytest
 from store.site import Site
 from store.world import World
 from weft.core.errors import ParameterNotFound, ParameterOfOtherType, SourceNotFound
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store.sources import Decision, DueSource, TakenSource
 from weft.wire.documents.stores import NewFileStore
+from weft_lines.rules.setup import parse_setup
 
 SOURCE = """
 [source.NAME]

@@ -16,10 +16,10 @@ from store.backend import Backend
 from store.test_lifecycles import HRSI
 from store.world import World, open_world
 from weft.core.errors import TenantNotFound, ViewLoginNotFound, ViewLoginTaken
-from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.login import with_login
 from weft.sql import files_of
 from weft.store import open_admin
+from weft_lines.rules.setup import parse_setup
 
 ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "deploy" / "grafana" / "production-lines.json"

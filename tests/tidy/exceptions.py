@@ -16,10 +16,10 @@ CANCELLED_ONCE: frozenset[str] = frozenset(
         "src/weft/cli/commands/logs.py",  # a command: Ctrl-C ends it, as it does the next three
         "src/weft/cli/terminal/many_logs.py",
         "src/weft/cli/terminal/waits.py",
-        "src/weft/extensions/each/command.py",
+        "packages/each/src/weft_each/command.py",
         "src/weft/client/http/exec_calls.py",  # its answer is closed as well
         "src/weft/driver/loops/autoscale.py",  # waits for so long, not for the end
-        "src/weft/extensions/exec/relay.py",  # has the standard library alone
+        "packages/exec/src/weft_exec/relay.py",  # has the standard library alone
         "src/weft/ports/patience.py",  # cancels again
         "src/weft/run/api.py",  # its streams end in order
     }
@@ -31,7 +31,7 @@ ADDRESS_OF_OTHERS = ("s3://results/work/", "")
 
 QUERY_TEXT: frozenset[str] = frozenset(
     {
-        "src/weft/extensions/lines/sources/sql.py",  # wraps a query of the operator
+        "packages/lines/src/weft_lines/sources/sql.py",  # wraps a query of the operator
         "src/weft/store/admin.py",  # sets passwords, which no function may be given
         "src/weft/store/database.py",  # the one call of a function, by name
         "src/weft/store/migrate.py",  # runs before there is a function to call
@@ -73,11 +73,11 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
-    "src/weft/extensions/exec/relay.py": "WINDOW of each connection",
+    "packages/exec/src/weft_exec/relay.py": "WINDOW of each connection",
     "src/weft/plugins/runners/spawner/beside.py": "BYTES_MAX of input",
-    "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
-    "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
-    "src/weft/extensions/brokers/rabbitmq/__init__.py": "the prefetch count",
+    "packages/brokers/src/weft_brokers/kafka/consumer.py": "the limit and AHEAD",
+    "packages/brokers/src/weft_brokers/kafka/topics.py": "OUTCOMES_MAX places",
+    "packages/brokers/src/weft_brokers/rabbitmq/__init__.py": "the prefetch count",
     "src/weft/run/log_stores.py": "folders of databases",
     "src/weft/run/up.py": "signals, which somebody sends by hand",
     "src/weft/worker/agent/job_files.py": "attempts of the worker",

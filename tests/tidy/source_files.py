@@ -46,6 +46,19 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+def product_files(suffix: str = ".py") -> dict[str, Path]:
+    """Return the files of the house, named from `src/weft` on, and those of the packages that are
+    a part of what runs, named from their `src` on.
+    """
+    homes = [ROOT / "src/weft", *(ROOT / "packages").glob("*/src")]
+    return {
+        path.relative_to(home).as_posix(): path
+        for home in homes
+        if home.parent.name not in {"siege", "testing"}
+        for path in sorted(home.rglob(f"*{suffix}"))
+    }
+
+
 @cache
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree."""

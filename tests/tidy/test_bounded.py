@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
-from tidy.source_files import nodes_of, python_files, relative
+from tidy.source_files import nodes_of, product_files, relative
 
 TRUSTED = {
-    "src/weft/extensions/pages/jobs.py": "a stored document",
+    "packages/pages/src/weft_pages/jobs.py": "a stored document",
     "src/weft/api/use_cases/schedules.py": "a stored document",
     "src/weft/api/web_tokens/verify.py": "its decoder is called within `bounded`",
     "src/weft/bench/*": "what a bench has written",
@@ -23,16 +23,16 @@ TRUSTED = {
     "src/weft/client/submission/spool.py": "what this module has written",
     "src/weft/core/bounded.py": "it bounds them",
     "src/weft/core/errors/installation.py": "a file that the installer keeps",
-    "src/weft/extensions/doors/aloe/notices.py": "a body that weft has made",
-    "src/weft/extensions/doors/hail/jobs_from_hail.py": "parts of a body that was read",
-    "src/weft/extensions/doors/hail/documents_to_hail.py": "stored documents",
-    "src/weft/extensions/doors/hail/plain_jobs.py": "parts of a body that was read",
+    "packages/aloe/src/weft_aloe/notices.py": "a body that weft has made",
+    "packages/hail/src/weft_hail/jobs_from_hail.py": "parts of a body that was read",
+    "packages/hail/src/weft_hail/documents_to_hail.py": "stored documents",
+    "packages/hail/src/weft_hail/plain_jobs.py": "parts of a body that was read",
     "src/weft/driver/callback_forms.py": "bodies that weft has made",
     "src/weft/driver/loops/deliveries.py": "bodies that weft has made",
     "src/weft/plugins/executors/container/images.py": "a file of a closed type, which weft keeps",
     "src/weft/plugins/executors/process/minder.py": "an argument of its parent",
     "src/weft/plugins/log_stores/s3/*": "heads of packs, of a closed type, which weft writes",
-    "src/weft/extensions/engines/ssh/provider/host_program.py": "what weft asks, on a bare host",
+    "packages/ssh/src/weft_ssh/provider/host_program.py": "what weft asks, on a bare host",
     "src/weft/plugins/runners/remote/handles.py": "a file of a closed type, which weft keeps",
     "src/weft/plugins/runners/spawner/*": "messages of the own spawner",
     "src/weft/run/isolated/*": "what the driver asks, and answers of a closed type",
@@ -68,7 +68,7 @@ _WORDS = {name.rpartition(".")[2] for name in _CALLS}
 
 def readers() -> Iterator[tuple[str, str]]:
     """Yield each file and the parser that it names outside a call of `bounded`."""
-    for path in python_files("src"):
+    for path in product_files().values():
         if not any(word in path.read_text() for word in _WORDS):
             continue
         within = {
@@ -97,7 +97,7 @@ def test_only_trusted_texts_are_read_without_a_bound() -> None:
 READERS = {
     "src/weft/run/isolated/process.py",  # writes questions
     "src/weft/run/isolated/limited_process.py",  # reads these, which a role has sent
-    "src/weft/extensions/joblib/backend.py",  # has joblib do it, with results of its own jobs
+    "packages/joblib/src/weft_joblib/backend.py",  # has joblib do it, with results of its own jobs
     "src/weft/client/functions/pickles.py",  # results of the client's own batch
     "src/weft/worker/warm/functions.py",  # functions, in a process of their batch
     "src/weft/worker/warm/outcome.py",  # arguments, likewise
@@ -107,7 +107,7 @@ _MODULES = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib"}
 
 def test_nobody_else_unpickles() -> None:
     found = set()
-    for path in python_files("src"):
+    for path in product_files().values():
         names = {alias.name for node in nodes_of(path, ast.Import) for alias in node.names}
         names |= {node.module or "" for node in nodes_of(path, ast.ImportFrom)}
         if _MODULES & {name.partition(".")[0] for name in names}:

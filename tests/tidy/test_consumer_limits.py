@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from tidy.exceptions import UNBOUNDED_QUEUES
-from tidy.source_files import nodes_of, python_files, relative
+from tidy.source_files import nodes_of, product_files, relative
 from weft.core import consumer_limits
 
 PASSED_ON = {"limit", "limit.size", "self._site.limit"}
@@ -13,7 +13,7 @@ PASSED_ON = {"limit", "limit.size", "self._site.limit"}
 
 def _calls(*names: str) -> Iterator[tuple[str, str, ast.Call]]:
     """Yield path, name of what is called, and the call."""
-    for path in python_files("src"):
+    for path in product_files().values():
         if any(name in path.read_text() for name in names):
             for node in nodes_of(path, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))

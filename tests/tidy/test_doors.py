@@ -3,33 +3,35 @@
 import ast
 import re
 
-from tidy.source_files import ROOT, nodes_of, python_files, relative, tracked_files
+from tidy.source_files import ROOT, nodes_of, product_files, relative, tracked_files
 from weft.ports.line_kinds import LookUpKind, SinkKind, SourceKind, kinds_of
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.sink import SINK_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
+from weft.registry.door import DOOR_PLUGINS
 
-FOLDER = "src/weft/extensions/doors"
-DOORS = ROOT / FOLDER
 ASIDE = (
     "src/weft/bench/",
     "src/weft/cli/completion/command_words.json",
     "src/weft/cli/input/usual_lines.json",
-    f"{FOLDER}/README.md",
 )
 """A bench may compare a door with what it replaces; the words are made from what is installed."""
 
 
-def names_of_doors() -> list[str]:
-    return sorted(one.parent.name for one in DOORS.glob("*/__init__.py"))
+def names_of_doors() -> tuple[str, ...]:
+    return DOOR_PLUGINS.names()
 
 
 def named_outside(name: str) -> list[str]:
-    """Return the files below `src` that name a door, in any case, by their path or text."""
+    """Return the files of the house and of packages that name a door, in any case, by their path
+    or text, and are not its own.
+    """
     found, word = [], re.compile(rf"(?<![a-z]){name}(?![a-z])", re.IGNORECASE)
     for path in tracked_files():
         where = relative(path)
-        if not where.startswith("src/") or where.startswith((f"{FOLDER}/{name}/", *ASIDE)):
+        if not where.startswith(("src/", "packages/")) or where.startswith(ASIDE):
+            continue
+        if where.startswith((f"packages/{name}/", "packages/siege/", "packages/testing/")):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         if word.search(f"{where}\n{text}"):
@@ -42,17 +44,16 @@ def test_no_door_is_named_outside_of_its_package() -> None:
     assert {name: found for name in names_of_doors() if (found := named_outside(name))} == {}
 
 
-def test_each_door_has_its_entry() -> None:
-    entries = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-
+def test_each_door_is_a_package_of_its_name() -> None:
     for name in names_of_doors():
-        assert f'\n{name} = "weft.extensions.doors.{name}:DOOR"\n' in entries
+        entries = (ROOT / f"packages/{name}/pyproject.toml").read_text(encoding="utf-8")
+        assert f'\n{name} = "weft_{name}:DOOR"\n' in entries
 
 
-PLACE = "src/weft/extensions/"
+LINES, BROKERS = "packages/lines/src/weft_lines/", "packages/brokers/src/weft_brokers/"
 AROUND = (
-    f"{PLACE}brokers/s",
-    f"{PLACE}lines/",
+    f"{BROKERS}s",
+    LINES,
     "src/weft/core/lines/",
     "src/weft/core/deliveries/sinks.py",
     "src/weft/ports/line_",
@@ -61,16 +62,18 @@ AROUND = (
 OF_THE_HOUSE = {
     "src/weft/core/deliveries/sinks.py": {"http"},  # the driver sends these as callbacks
     "src/weft/ports/source.py": {"amqp", "kafka", "s3"},  # it opens their credentials
-    f"{PLACE}lines/commands/source.py": {"command"},  # of a shell
+    f"{LINES}commands/source.py": {"command"},  # of a shell
 }
 SOURCES, SINKS = kinds_of(SourceKind, "sources"), kinds_of(SinkKind, "sinks")
 
 
 def test_nobody_else_names_a_kind() -> None:
     found: dict[str, set[str]] = {}
-    for path in python_files("src"):
+    for path in product_files().values():
         if (where := relative(path)).startswith(AROUND):
-            own = where.removesuffix(".py").removeprefix(PLACE).split("/")[2:3]
+            own = re.split(r"/weft_(?:lines|brokers)/", where.removesuffix(".py"))[-1].split("/")[
+                1:2
+            ]
             texts = {str(node.value) for node in nodes_of(path, ast.Constant)}
             if named := texts & {*SOURCES, *SINKS} - {*own}:
                 found[where] = named

@@ -2,20 +2,20 @@
 
 import ast
 import importlib
-import pkgutil
 import re
 
-import weft
 from tidy.exceptions import PROVOKED_BY, UNPROVOKED
-from tidy.source_files import ROOT, nodes_of, python_files, relative
+from tidy.source_files import ROOT, nodes_of, product_files, python_files, relative
 from weft.core.errors import WeftError, error_classes
 
 
 def _kinds() -> list[type[WeftError]]:
-    for module in pkgutil.walk_packages(weft.__path__, "weft."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    return [kind for kind in error_classes() if kind.__module__.startswith("weft.")]
+    for file in product_files():
+        house = "" if file.startswith("weft_") else "weft."
+        module = house + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if not file.endswith("__main__.py"):
+            importlib.import_module(module.removesuffix(".__init__"))
+    return [kind for kind in error_classes() if kind.__module__.startswith(("weft.", "weft_"))]
 
 
 def _composes_its_text(kind: type[WeftError]) -> bool:
@@ -27,7 +27,7 @@ def test_every_error_says_what_to_do() -> None:
     silent = {kind.__name__ for kind in kinds if not kind.advice and not _composes_its_text(kind)}
     without_hint = [
         f"{relative(path)}:{node.lineno} {node.func.id}"
-        for path in python_files("src")
+        for path in product_files().values()
         if silent.intersection(re.findall(r"\w+", path.read_text()))
         for node in nodes_of(path, ast.Call)
         if isinstance(node.func, ast.Name)

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from tidy.source_files import ROOT, nodes_of, python_files, relative
+from tidy.source_files import ROOT, nodes_of, product_files, relative
 
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _NAME = re.compile(r"[a-z_]+(\.[a-z_]+)+")
@@ -32,7 +32,7 @@ def _logged_names(path: Path) -> list[str]:
 def test_every_logged_event_is_declared() -> None:
     undeclared = [
         f"{relative(path)}: {name}"
-        for path in python_files("src")
+        for path in product_files().values()
         for name in _logged_names(path)
         if name not in EVENTS
     ]
@@ -43,7 +43,7 @@ def test_every_logged_event_is_declared() -> None:
 def test_every_declared_event_is_logged() -> None:
     texts = {
         node.value
-        for path in python_files("src")
+        for path in product_files().values()
         for node in nodes_of(path, ast.Constant)
         if isinstance(node.value, str)
     }

@@ -46,22 +46,22 @@ def test_callers_of_a_function_are_listed() -> None:
     done = check("--callers", "find_tenant")
 
     assert done.returncode == 0
-    assert [one for one in done.stdout.splitlines() if one.startswith("store/")]
-    assert "sql/functions/ground/identity/find_tenant.sql" not in done.stdout
+    assert [one for one in done.stdout.splitlines() if one.startswith("src/weft/store/")]
+    assert "src/weft/sql/functions/ground/identity/find_tenant.sql" not in done.stdout
 
 
 def test_extensions_are_called_at_hooks_alone(
     functions: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     top = tmp_path_factory.mktemp("weft")
-    lines, apps = (top / f"extensions/{name}/sql/functions" for name in ("lines", "apps"))
+    lines, apps = (top / f"weft_{name}/sql/functions" for name in ("lines", "apps"))
     write(lines / "policies/sinks/_tell.sql", "_fail")
     write(apps / "policies/users/_use.sql", "_tell")
     write(functions / "hooks/_before_offer.sql", "_tell")
     write(functions / "views/why/why_job.sql", "_tell")
 
     assert {*check(functions, lines, apps).stderr.splitlines()} == {
-        f"{caller} calls _tell of the extension lines" for caller in ("_use", "why_job")
+        f"{caller} calls _tell of the package lines" for caller in ("_use", "why_job")
     }
 
 

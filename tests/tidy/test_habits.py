@@ -3,7 +3,15 @@ import re
 from pathlib import Path
 
 from tidy.exceptions import ADDRESS_OF_OTHERS, CANCELLED_ONCE, QUERY_TEXT, SLEEPING_TESTS
-from tidy.source_files import ROOT, nodes_of, python_files, relative, tracked_files, tree_of
+from tidy.source_files import (
+    ROOT,
+    nodes_of,
+    product_files,
+    python_files,
+    relative,
+    tracked_files,
+    tree_of,
+)
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 IMPORTS_OF_TESTS_MAX = 254
@@ -45,7 +53,7 @@ def _cancels_once(path: Path) -> bool:
 
 
 def test_what_is_ended_is_cancelled_again() -> None:
-    found = {relative(path) for path in python_files("src") if _cancels_once(path)}
+    found = {relative(path) for path in product_files().values() if _cancels_once(path)}
 
     assert found == CANCELLED_ONCE
 
@@ -74,7 +82,7 @@ def test_no_file_has_a_vague_name() -> None:
 def test_every_package_says_what_it_owns_and_must_not_do() -> None:
     silent = [
         relative(path)
-        for path in python_files("src")
+        for path in product_files().values()
         if path.name == "__init__.py" and len(ast.get_docstring(tree_of(path)) or "") < 60
     ]
 
@@ -85,7 +93,7 @@ def test_methods_are_documented_once_at_least() -> None:
     """Those of a port or a base class there, and elsewhere only if there is more to say."""
     methods = [
         (method, f"{relative(path)}: {owner.name}.{method.name}")
-        for path in python_files("src")
+        for path in product_files().values()
         for owner in tree_of(path).body
         if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
         for method in owner.body
@@ -104,7 +112,7 @@ def test_methods_are_documented_once_at_least() -> None:
 def test_every_folder_with_modules_is_a_package() -> None:
     missing = {
         relative(path.parent)
-        for path in python_files("src")
+        for path in product_files().values()
         if not (path.parent / "__init__.py").exists()
     }
 
@@ -114,7 +122,7 @@ def test_every_folder_with_modules_is_a_package() -> None:
 def test_no_query_text_in_python() -> None:
     found = {
         relative(path)
-        for path in python_files("src")
+        for path in product_files().values()
         for node in nodes_of(path, ast.Constant)
         if isinstance(node.value, str) and _QUERY.match(node.value)
     }

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from tidy.source_files import nodes_of, python_files, relative, tracked_files
+from tidy.source_files import nodes_of, product_files, relative, tracked_files
 
 WORDS_OF_HTTP = re.compile(
     r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
@@ -14,11 +14,14 @@ DECLARED = re.compile(r"[A-Z]+ /v1/[^ ]+")
 ONLY_REQUESTS = (
     "src/weft/api/http/",
     "src/weft/api/routes/",
-    "src/weft/extensions/doors/",
-    "src/weft/extensions/lines/routes/",
-    "src/weft/extensions/lines/api.py",
-    "src/weft/extensions/link/routes.py",
-    "src/weft/extensions/pages/part.py",
+    "packages/aloe/",
+    "packages/hail/",
+    "packages/jobweaver/",
+    "packages/tes/",
+    "packages/lines/src/weft_lines/routes/",
+    "packages/lines/src/weft_lines/api.py",
+    "packages/link/src/weft_link/routes.py",
+    "packages/pages/src/weft_pages/part.py",
     "benches/route_bodies.py",
 )
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.
@@ -59,7 +62,7 @@ def test_errors_of_the_database_name_no_route() -> None:
 def test_errors_and_help_name_no_route() -> None:
     said = [
         (f"{relative(path)}:{line}", text)
-        for path in python_files("src")
+        for path in product_files().values()
         if not relative(path).startswith(ONLY_REQUESTS)
         for line, text in sentences(
             nodes_of(path, ast.Expr, ast.Constant),

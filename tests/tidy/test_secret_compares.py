@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidy.source_files import ROOT, nodes_of
+from tidy.source_files import ROOT, nodes_of, product_files
 
 WEFT = ROOT / "src/weft"
 SECRET = re.compile(
@@ -51,7 +51,7 @@ CONSTANT_TIME = {
     "core/deliveries/callback_signature.py": "signatures of callbacks",
     "core/access/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",
-    "extensions/link/serving/linked_hand_over.py": "the chunk that a worker outside has",
+    "weft_link/serving/linked_hand_over.py": "the chunk that a worker outside has",
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
@@ -89,7 +89,7 @@ HARMLESS = {
     ("api/web_tokens/key_sets.py", "key.curve_name not in _CURVES"): PUBLIC,
     ("api/web_tokens/verify.py", "digest in self._known"): BY_HASH,
     ("wire/sealed.py", "len(key) != _KEY_BYTES"): "the length of a key, in its file",
-    ("extensions/apps/calls.py", "found.digest() != digest"): CONTENT,
+    ("weft_apps/calls.py", "found.digest() != digest"): CONTENT,
     (
         "store/embedded/base_backup.py",
         "sha256(begin).hexdigest() != manifest['Manifest-Checksum']",
@@ -119,7 +119,7 @@ HARMLESS = {
     ("worker/agent/job_inputs.py", "checksum != digest"): CONTENT,
     ("api/use_cases/file_stores.py", "digest != wanted"): CONTENT,
     ("api/use_cases/files.py", "digest.digest() != found.digest"): CONTENT,
-    ("extensions/lines/rules/sink.py", "name not in kind.secrets"): NAME,
+    ("weft_lines/rules/sink.py", "name not in kind.secrets"): NAME,
     ("worker/stager/cache.py", "wanted.digest in {None, known[0][1]}"): CONTENT,
     ("worker/stager/cache.py", "wanted.digest not in {None, found.digest()}"): CONTENT,
     ("worker/stager/cached_files.py", "found.digest() == held.digest"): CONTENT,
@@ -162,8 +162,7 @@ def comparisons(nodes: Iterable[ast.AST], words: re.Pattern[str]) -> Iterator[st
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    for path in sorted(WEFT.rglob("*.py")):
-        file = str(path.relative_to(WEFT))
+    for file, path in sorted(product_files().items()):
         if not file.startswith(("bench/", "simulator/")) and file not in ELSEWHERE:
             yield file, path
 
@@ -212,7 +211,8 @@ def test_database_is_asked_by_hashes_only() -> None:
     """No column and no parameter holds the text of a secret, and each hash is one of ours."""
     given = list(hashes())
     ours = re.compile(r"digest_of\(|hashlib\.sha256\(|digest$")
-    sql = "".join(one.read_text() for one in WEFT.rglob("sql/functions/**/*.sql"))
+    files = [path for file, path in product_files(".sql").items() if "sql/functions/" in file]
+    sql = "".join(path.read_text() for path in files)
     schema = (ROOT / "tests/migrations/schema.snapshot.sql").read_text()
     secret = r"\b\w*(?:token|secret|csrf|session|cookie|password|nonce|verifier) (?:text|bytea)\b"
 
@@ -239,4 +239,4 @@ def test_naive_comparison_is_found() -> None:
 
 
 def test_places_are_there() -> None:
-    assert [one for one in (*LOGINS, *ELSEWHERE) if not Path(WEFT / one).exists()] == []
+    assert [one for one in (*LOGINS, *ELSEWHERE) if not (WEFT / one).exists()] == []

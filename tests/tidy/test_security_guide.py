@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tidy.source_files import ROOT
 
 GUIDE = (ROOT / "docs/security.md").read_text()
-PLACES = (ROOT / "tests", ROOT / "integrations/testing")
+PLACES = (ROOT / "tests", ROOT / "packages/testing")
 SAME = re.compile(r"the (?:first of these|same) tests?$")
 PLACED = re.compile(r"`((?:[\w/]+/)?\w+\.py)`(?:: ((?:`test_\w+`(?:, )?)+))?")
 

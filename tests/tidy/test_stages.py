@@ -16,7 +16,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 from faults.test_points import FIRED
-from tidy.source_files import ROOT, relative, tracked_files, tree_of
+from tidy.source_files import ROOT, product_files, relative, tracked_files, tree_of
 from weft.faults import POINTS
 
 TESTS = ROOT / "tests"
@@ -131,8 +131,7 @@ def test_each_word_of_a_choice_by_names_chooses_a_test(wanted: str, words: list[
 
 def test_each_fault_point_is_called_and_fired() -> None:
     """Each stands in one place; tests that `.ci/run` chooses prove of each one that it fired."""
-    sources = [path for path in tracked_files() if relative(path).startswith("src/weft/")]
-    text = "".join(path.read_text() for path in sources if path.suffix == ".py")
+    text = "".join(path.read_text() for path in product_files().values())
     called = re.findall(r"(?<!def )\bfault_point\((.*?)\)", text)
     names = chosen_tests(*next(filters()))
     in_ci = [FIRED[where] for where in FIRED if re.search(f"/test_points.*{where}", names)]

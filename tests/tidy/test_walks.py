@@ -83,10 +83,14 @@ def test_steps_of_a_walk_have_their_functions_and_lead_to_each_other(
     assert len(found) <= files_max
 
 
-def test_pages_of_extensions_name_what_is_there() -> None:
+def test_pages_of_packages_name_what_is_there() -> None:
     """A path may begin at the page, the product or a folder that the page names."""
-    files = [one for folder in ("src/weft", "docs") for one in (ROOT / folder).rglob("*.*")]
-    for page in (ROOT / "src/weft/extensions").glob("[a-z]*/"):
+    folders = ("src/weft", "docs", "packages", "integrations")
+    files = [
+        ROOT / "CONTRIBUTING.md",
+        *(one for folder in folders for one in (ROOT / folder).rglob("*.*")),
+    ]
+    for page in (ROOT / "packages").glob("[a-z]*/"):
         assert (page / "README.md").is_file(), f"{page.name}/ has no README.md, as {GUIDE} asks"
         text = (page / "README.md").read_text()
         for name, held in re.findall(r"`(\w[\w./-]*(?:\.py|\.sql|\.md|/))`(?:, `(\w+)`)?", text):

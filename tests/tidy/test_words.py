@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.source_files import nodes_of, python_files, relative, tracked_files
+from tidy.source_files import nodes_of, product_files, relative, tracked_files
 from weft.sql import files_of
 
 PHRASES = {
@@ -119,7 +119,7 @@ def test_places_are_those_of_gates() -> None:
     """One word for one thing: others are positions, indices, directories or pointers."""
     found = {
         f"{relative(path)}: {name}"
-        for path in python_files("src")
+        for path in product_files().values()
         for name in (
             *(node.id for node in nodes_of(path, ast.Name)),
             *(node.arg for node in nodes_of(path, ast.arg)),
@@ -136,11 +136,11 @@ def test_names_are_nouns() -> None:
     names = [
         *(
             node.id
-            for path in python_files("src")
+            for path in product_files().values()
             for node in nodes_of(path, ast.Name)
             if isinstance(node.ctx, ast.Store)
         ),
-        *(node.arg for path in python_files("src") for node in nodes_of(path, ast.arg)),
+        *(node.arg for path in product_files().values() for node in nodes_of(path, ast.arg)),
     ]
     n_bound = sum(name in PARTICIPLES for name in names)
 

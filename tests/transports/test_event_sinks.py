@@ -6,12 +6,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from weft_testing.event_sink_suite import EventSinkSuite
 
 from transports.kafka_broker import KafkaBroker
 from transports.rabbit_broker import RabbitBroker
 from weft.ports.topics import Record
 from weft.ports.transport import Connection
+from weft_testing.event_sink_suite import EventSinkSuite
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
@@ -22,8 +22,8 @@ from confluent_kafka import Consumer
 from transports.test_kafka import connection as kafka_connection
 from transports.test_rabbitmq import connection as rabbit_connection
 from transports.test_rabbitmq_events import QUORUM, WITH_GUEST
-from weft.extensions.brokers.kafka.topics import KafkaTopics
-from weft.extensions.brokers.rabbitmq.events import RabbitEvents
+from weft_brokers.kafka.topics import KafkaTopics
+from weft_brokers.rabbitmq.events import RabbitEvents
 
 WITHIN_S = 30.0
 

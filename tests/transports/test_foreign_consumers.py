@@ -19,8 +19,8 @@ from transports.test_kafka import CONNECTION as KAFKA
 from transports.test_rabbitmq import CONNECTION as RABBIT
 from transports.test_rabbitmq import connection as to_rabbit
 from up.weft_up import run_weft
-from weft.extensions.brokers.rabbitmq.events import RabbitEvents
 from weft.ports.topics import Record
+from weft_brokers.rabbitmq.events import RabbitEvents
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guides"

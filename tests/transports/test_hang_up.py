@@ -9,7 +9,7 @@ aio_pika = pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not i
 
 async def test_hanging_up_is_a_failure_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy host the library raises what no `async with` and no loop may raise."""
-    from weft.extensions.brokers.rabbitmq.link import FAILURES, Link  # noqa: PLC0415 (an extra)
+    from weft_brokers.rabbitmq.link import FAILURES, Link  # noqa: PLC0415 (an extra)
 
     async def connect(**_of: object) -> None:
         raise StopAsyncIteration

@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import pytest
 from structlog.testing import capture_logs
-from weft_testing.transport_suite import TransportSuite, a_route, following
 
 from contexts import fixture_of
 from servers.on_this_host import script_of
@@ -22,6 +21,7 @@ from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.ports.topics import Arrival, Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
+from weft_testing.transport_suite import TransportSuite, a_route, following
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
@@ -31,9 +31,9 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from weft.extensions.brokers.kafka import KafkaTransport
-from weft.extensions.brokers.kafka.consumer import STUCK, KafkaDelivery
-from weft.extensions.brokers.kafka.topics import KafkaTopics
+from weft_brokers.kafka import KafkaTransport
+from weft_brokers.kafka.consumer import STUCK, KafkaDelivery
+from weft_brokers.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 CONNECTION = """
@@ -296,7 +296,7 @@ async def test_a_killed_consumer_leaves_its_records_to_the_next(
 
 CONSUMER = """
 import asyncio, sys
-from weft.extensions.brokers.kafka import KafkaTransport
+from weft_brokers.kafka import KafkaTransport
 from weft.ports.transport import Connection, Route
 
 async def consume(address, *route):

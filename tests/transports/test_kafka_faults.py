@@ -7,13 +7,13 @@ import threading
 from typing import Final
 
 import pytest
-from weft_testing.transport_suite import a_route
 
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site
 from transports.test_kafka import connection, site
 from weft.ports.transport import Route, TransportError
+from weft_testing.transport_suite import a_route
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
@@ -21,7 +21,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from weft.extensions.brokers.kafka import KafkaTransport
+from weft_brokers.kafka import KafkaTransport
 
 __all__ = ["site"]
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(600)]

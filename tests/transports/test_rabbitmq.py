@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from weft_testing.transport_suite import TransportSuite
 
 from e2e.conftest import Weft
 from e2e.test_workers_outside import Outside, submit
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
-from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import Connection, Depth, Route, TransportError
+from weft_brokers.rabbitmq import RabbitTransport
+from weft_testing.transport_suite import TransportSuite
 
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 CONNECTION = """

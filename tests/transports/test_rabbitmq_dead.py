@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from weft_testing.transport_suite import a_route, following
 
 from e2e.conftest import until
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
 from transports.test_rabbitmq import CONNECTION, connection
 from up.weft_up import run_weft
-from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import DEAD, Death, Route
+from weft_brokers.rabbitmq import RabbitTransport
+from weft_testing.transport_suite import a_route, following
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 

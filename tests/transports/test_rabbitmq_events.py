@@ -21,7 +21,7 @@ pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 
 import aio_pika
 
-from weft.extensions.brokers.rabbitmq.events import RabbitEvents
+from weft_brokers.rabbitmq.events import RabbitEvents
 
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 EVENTS = """

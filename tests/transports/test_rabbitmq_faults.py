@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from weft_testing.transport_suite import a_route, following
 
 from contexts import fixture_of
 from e2e.conftest import until
@@ -20,8 +19,9 @@ from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
 from transports.test_rabbitmq import CONNECTION, connection, until_consumed, until_depth
 from transports.test_rabbitmq_dead import QUEUE, WITH_GUEST, letters, publish
-from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import DEAD, Route, TransportError
+from weft_brokers.rabbitmq import RabbitTransport
+from weft_testing.transport_suite import a_route, following
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 

@@ -15,8 +15,6 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from weft_testing.sink_suite import SinkSuite
-from weft_testing.source_suite import SourceReader, SourceSuite
 
 from callbacks.sink_site import site
 from e2e.conftest import until
@@ -31,6 +29,8 @@ from weft.ports.topics import Record
 from weft.ports.transport import Connection
 from weft.run.isolated.asking.sources import SourceReads
 from weft.settings import Settings
+from weft_testing.sink_suite import SinkSuite
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
@@ -38,11 +38,11 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 import aio_pika
 from confluent_kafka import Consumer
 
-from weft.extensions.brokers.kafka.topics import KafkaTopics
-from weft.extensions.brokers.sinks.amqp.sender import AmqpSink
-from weft.extensions.brokers.sinks.kafka.sender import KafkaSink
-from weft.extensions.brokers.sources.amqp.reader import AmqpSource
-from weft.extensions.brokers.sources.kafka.reader import KafkaSource
+from weft_brokers.kafka.topics import KafkaTopics
+from weft_brokers.sinks.amqp.sender import AmqpSink
+from weft_brokers.sinks.kafka.sender import KafkaSink
+from weft_brokers.sources.amqp.reader import AmqpSource
+from weft_brokers.sources.kafka.reader import KafkaSource
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 BAD = [b"{", b"[1]", b'{"tile": "T"}', b'{"key": "large", "x": "' + b"x" * 70_000 + b'"}']

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from cases import cases
-from weft.extensions.doors.jobweaver.documents import event_id
 from weft.wire import job_topics as wire
 from weft.wire.documents.simulations import Log, Sleep
+from weft_jobweaver.documents import event_id
 
 JOB = "6d2c85c9-0b1a-4c1e-9a57-3f1d2b4c5e60"
 HEADERS = {"traceId": b"t", "eventId": b"0f2b7a11-52c4-4a0e-8f0a-9d5c1e7b3a42", "more": b"\xff"}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cases import cases
 from weft.core.errors import SecretKeyMissing
-from weft.extensions.link.seal import LinkKey, LinkSealer
 from weft.wire.sealed import (
     SecretKeys,
     SecretRow,
@@ -21,6 +20,7 @@ from weft.wire.sealed import (
     opened_link,
     parse_keys,
 )
+from weft_link.seal import LinkKey, LinkSealer
 
 OLD, NEW = (parse_keys(new_key())[0] for _ in range(2))
 ROW = SecretRow(1, 2, "db")

@@ -9,7 +9,6 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
-from weft_testing.until import until
 
 from weft.core.scheduling.lease import QUEUE_S
 from weft.core.states import Reason
@@ -17,6 +16,7 @@ from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
 from weft.wire.spawner import ENDS
 from weft.wire.spec import FunctionSpec, JobSpec
+from weft_testing.until import until
 from worker.spawner_process import marked, until_gone
 from worker.worker_process import Worker, sh
 

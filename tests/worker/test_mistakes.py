@@ -22,9 +22,6 @@ from weft.core.errors import (
     WorkerAlive,
 )
 from weft.core.states import AttemptKey, Reason
-from weft.extensions.link.worker import shipping
-from weft.extensions.link.worker.calls import Looking
-from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.ports import patience
 from weft.ports.store import WorkerStore
@@ -35,6 +32,9 @@ from weft.worker.agent import agent, consuming
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.session import Session
+from weft_link.worker import shipping
+from weft_link.worker.calls import Looking
+from weft_link.worker.shipping import Shipper
 from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
 from worker.test_agent import spawners_of, until_there

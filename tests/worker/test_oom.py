@@ -9,13 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from weft_siege.memory import small_cgroup
 
 from weft.core.states import Reason
 from weft.plugins.log_stores.files.store import Watches
 from weft.plugins.runners.spawner import reason_of
 from weft.wire.usage_format import UsageSample, decode_samples
 from weft.worker.spawner.cgroups import OomKills
+from weft_siege.memory import small_cgroup
 from worker.spawner_process import DEADLINE_S, Agent, SpawnerProcess, key_of, process
 
 SECOND_NS = 1_000_000_000

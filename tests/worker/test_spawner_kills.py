@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from weft_testing.until import until
 
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away, read_boot_id
 from weft.wire.spawner import SpawnerLock, Withdraw
 from weft.worker.spawner.tree import read_process
+from weft_testing.until import until
 from worker.spawner_process import (
     NAMESPACE,
     VARIANT,

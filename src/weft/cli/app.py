@@ -5,10 +5,11 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from weft import __version__
-from weft.ports.extension import built_in
+from weft.ports.extension import installed
 
 if TYPE_CHECKING:
     from inspect import BoundArguments
@@ -26,7 +27,7 @@ COMPLETE = "--complete"
 """What the scripts of `weft completion` ask at each Tab. It stands on no page of help."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-_OWN_COMMANDS = {
+OWN_COMMANDS: Final = {
     "up": ("up:up", "Start weft on this machine, with its own PostgreSQL."),
     "down": ("up:down", "Stop the weft server of this home."),
     "run": ("run:run", "Run one command as a job, with its output and exit code."),
@@ -112,18 +113,30 @@ _OWN_COMMANDS = {
     "driver": ("up:driver", "Run only a driver, in the foreground."),
     "worker": ("worker:app", "Run a worker, or list, cordon and drain workers."),
 }
-COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    name: (f"weft.cli.commands.{where}", sentence)
-    for name, (where, sentence) in _OWN_COMMANDS.items()
-} | {name: command for one in built_in() for name, command in one.commands.items()}
-"""`module:function` of each and its line in `weft --help`, which must not import them all."""
+"""The module and function of each command of the house below `cli/commands/`, and its line in
+`weft --help`, which must not import them all.
+"""
+
+
+@cache
+def commands() -> Mapping[str, tuple[str, str]]:
+    """Return `module:function` of each command and its line in `weft --help`, also of those that
+    installed packages bring.
+    """
+    own = {
+        name: (f"weft.cli.commands.{where}", sentence)
+        for name, (where, sentence) in OWN_COMMANDS.items()
+    }
+    return own | {
+        name: one for extension in installed() for name, one in extension.commands.items()
+    }
 
 
 def all_commands() -> Mapping[str, str]:
     """Return the sentences of all commands, also of those that installed doors bring."""
     from weft.run.doors import client_doors  # noqa: PLC0415 (it looks at all packages)
 
-    own = {name: sentence for name, (_, sentence) in COMMANDS.items()}
+    own = {name: sentence for name, (_, sentence) in commands().items()}
     doors = client_doors().items()
     return own | {name: door.client.sentence for name, door in doors if door.client is not None}
 
@@ -223,9 +236,9 @@ def build_app(first: str | None = None) -> "App":
         exit_on_error=False,
         print_error=False,
     )
-    for name, (function, _) in COMMANDS.items():
+    for name, (function, _) in commands().items():
         app.command(function, name=name)
-    if first not in COMMANDS:
+    if first not in commands():
         _add_commands_of_doors(app)
     return app
 

@@ -1,32 +1,16 @@
-"""What an extension of any kind registers, beside the plug-ins of ports.
+"""What a package registers, beside the plug-ins of ports: an `EXTENSION`, by an entry point of the
+group `weft.extensions`.
 
-Each part is read by the role that uses it, and loaded when it does: the package of an extension
+Each part is read by the role that uses it, and loaded when it does: the `__init__.py` of a package
 imports nothing of its own, so that a command or a role that does not use it pays nothing.
 """
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
-from operator import attrgetter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-BUILT_IN: Final = (
-    "apps",
-    "brokers",
-    "each",
-    "engines.kubernetes",
-    "engines.openstack",
-    "engines.ssh",
-    "exec",
-    "forecast",
-    "lines",
-    "link",
-    "pages",
-    "siege",
-    "simulator",
-    "top",
-    "waits",
-)
-"""The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
+from weft.core.errors import PackageMissing
+from weft.ports.plugins import PluginGroup, loaded
 
 
 class Command(NamedTuple):
@@ -68,28 +52,32 @@ class Extension(NamedTuple):
     """Its package, if there are kinds of lines in its `sources`, `sinks` and `lookups`."""
     loops: str = ""
     """`module:name` of the loops of the driver."""
+    sql: str = ""
+    """Its package, if there is a folder `sql` of what it has in the database."""
     outside: WorkersOutside | None = None
     """For the one that brings workers outside."""
 
 
-def built_in() -> Iterator[Extension]:
-    """Yield what weft brings."""
-    for name in BUILT_IN:
-        yield import_module(f"weft.extensions.{name}").EXTENSION
+EXTENSIONS: Final = PluginGroup[Extension]("weft.extensions", "extension")
+"""What packages register that are installed here; the house knows none by its name."""
+
+
+@cache
+def installed() -> Sequence[Extension]:
+    """Return the extensions, in the order of their names."""
+    return tuple(extension for _, extension in sorted(EXTENSIONS.load_all().items()))
 
 
 def parts(name: str) -> Iterator[Any]:
-    """Yield a part, by its name, of each built-in extension that has one."""
-    targets = (getattr(extension, name) for extension in built_in())
+    """Yield a part, by its name, of each installed extension that has one."""
+    targets = (getattr(extension, name) for extension in installed())
     return (loaded(target) for target in targets if target)
 
 
 def workers_outside() -> WorkersOutside:
-    """Return who serves them, and how they work."""
-    return next(extension.outside for extension in built_in() if extension.outside)
-
-
-def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
-    """Return what a `module:name` names."""
-    module, _, name = target.partition(":")
-    return attrgetter(name)(import_module(module))
+    """Return who serves them, and how they work. Raise `PackageMissing`."""
+    found = (extension.outside for extension in installed() if extension.outside)
+    outside = next(found, None)
+    if outside is None:
+        raise PackageMissing("weft_link")
+    return outside

@@ -12,7 +12,7 @@ from weft.core.deliveries.callback_url import parse_callback_url, without_login,
 from weft.core.deliveries.credentials import SECRET
 from weft.core.lines.line import Sink
 from weft.core.text.durations import duration_of
-from weft.ports.extension import built_in
+from weft.ports.extension import installed
 from weft.ports.sink import SinkReader, Target
 from weft.ports.source import SourceSite
 
@@ -79,7 +79,7 @@ class LookUpKind:
 
 def kinds_of(kind: type[Kind], folder: str) -> Mapping[str, Kind]:
     """Return the kinds that extensions bring in their folders of this name, by name."""
-    packages = [import_module(one.kinds) for one in built_in() if one.kinds]
+    packages = [import_module(one.kinds) for one in installed() if one.kinds]
     modules = {
         module.name: import_module(f"{package.__name__}.{folder}.{module.name}")
         for package in packages

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from weft.core.errors import Invalid, missing_package
-from weft.ports.extension import loaded
 
 Plugin = TypeVar("Plugin")
 
@@ -66,6 +67,12 @@ class PluginGroup(NamedTuple, Generic[Plugin]):
                 if sign and not name.startswith("#"):
                     found.setdefault(name.strip(), target.partition("[")[0].strip())
         return found
+
+
+def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
+    """Return what a `module:name` names."""
+    module, _, name = target.partition(":")
+    return attrgetter(name)(import_module(module))
 
 
 def _load(target: str) -> Any:  # noqa: ANN401 (whatever stands there)

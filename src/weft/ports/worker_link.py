@@ -253,7 +253,7 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         public_key: ShortBytes,
     ) -> Sequence[StoredSecret | None]:
         """Return secrets as `get_secrets` does, sealed for this key of the worker
-        (`extensions/link/seal.py`).
+        (`weft_link/seal.py`).
         """
 
     async def check_functions(

@@ -17,7 +17,8 @@ from weft import __version__
 from weft.api.app import Application, create_app
 from weft.api.http.protocol import Connections, HttpProtocol
 from weft.core.errors import Conflict
-from weft.ports.extension import loaded, workers_outside
+from weft.ports.extension import workers_outside
+from weft.ports.plugins import loaded
 from weft.ports.store import GroupLimits
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files, tried_web_files

@@ -41,8 +41,9 @@ from weft.ports.executor import (
     TenantOf,
     one_tenant,
 )
-from weft.ports.extension import loaded, workers_outside
+from weft.ports.extension import workers_outside
 from weft.ports.patience import end_tasks, tasks_beside
+from weft.ports.plugins import loaded
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.ports.topics import JobTopics
 from weft.ports.transport import Transport

@@ -12,7 +12,7 @@ whose head says that a batch which is being removed is incomplete looks at the o
 rights a function has follows from its head.
 Patterns begin with letters, and look behind for what may precede them: so `re` skips to them, ten
 times as fast.
-Functions stand in folders by subject, those of an extension in its own folder `sql/`; the name of
+Functions stand in folders by subject, those of a package in its own folder `sql/`; the name of
 a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 
@@ -31,12 +31,15 @@ it only reads, unless the body says where.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from weft.ports.extension import installed
 from weft.sql.names import with_numbers, with_profiles, with_settings
 
 LOGINS: Final = frozenset({"weft_api", "weft_driver", "weft_worker"})
@@ -103,7 +106,6 @@ def _begun(source: str, rights: Rights) -> str:
 
 FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
-_WEFT = Path(__file__).resolve().parents[1]
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
 _POLICIES = re.compile(r"(ROWS_(?<=^ROWS_)[A-Z_]+) (weft\.\w+);$", re.MULTILINE)
 _TABLE = re.compile(r"TABLE (weft\.\w+) \(.*?^\)[^;]*;", re.MULTILINE | re.DOTALL)
@@ -167,13 +169,19 @@ def _rows(name: str) -> str:
 
 
 @cache
+def homes() -> Sequence[Path]:
+    """Return the folders of SQL: of the house, and of each installed package that has one."""
+    packages = (import_module(one.sql).__path__[0] for one in installed() if one.sql)
+    return (Path(__file__).parent, *(Path(one, "sql") for one in packages))
+
+
+@cache
 def files_of(folder: str) -> tuple[SqlFile, ...]:
     """Return the files of a folder and those below it, in order of their names.
 
     No files if there is no such folder: git and wheels keep no empty ones.
     """
-    homes = (_WEFT / "sql", *_WEFT.glob("extensions/*/sql"))
-    below = (path for home in homes for path in (home / folder).rglob("*.sql"))
+    below = (path for home in homes() for path in (home / folder).rglob("*.sql"))
     paths = sorted(below, key=lambda path: path.stem)
     found = [SqlFile(path.stem, path.read_text(encoding="utf-8")) for path in paths]
     twice = [one.name for one, other in pairwise(found) if one.name == other.name]

@@ -62,7 +62,8 @@ def _write(file: Path, settings: Settings, findings: list[Finding]) -> None:
 
 
 async def _outside(settings: Settings) -> list[Finding]:
-    from weft.ports.extension import loaded, workers_outside  # noqa: PLC0415 (as above)
+    from weft.ports.extension import workers_outside  # noqa: PLC0415 (as above)
+    from weft.ports.plugins import loaded  # noqa: PLC0415 (as above)
 
     return [finding async for finding in loaded(workers_outside().examined)(settings)]
 

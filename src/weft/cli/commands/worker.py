@@ -37,7 +37,8 @@ from weft.client.http.address import LOOPBACK, Locator, parse_url
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import size
 from weft.core.text.durations import parse_seconds
-from weft.ports.extension import loaded, workers_outside
+from weft.ports.extension import workers_outside
+from weft.ports.plugins import loaded
 from weft.settings import home_of
 
 app = App(

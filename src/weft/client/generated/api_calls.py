@@ -90,7 +90,7 @@ class ApiCalls(DocumentCalls):
         """Answer a job that waits for an approval or an event: it succeeds, or fails with the
         note. Values must fit its form. Raise `NotWaiting`.
 
-        Use case: `weft.extensions.waits.calls.answer_job`.
+        Use case: `weft_waits.calls.answer_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -283,7 +283,7 @@ class ApiCalls(DocumentCalls):
     ) -> "answers.ShownSource":
         """Pause, resume or replay a source, as its owner or an operator.
 
-        Use case: `weft.extensions.lines.calls.sources.change_source`.
+        Use case: `weft_lines.calls.sources.change_source`.
 
         Args:
             name: The name of a source.
@@ -315,7 +315,7 @@ class ApiCalls(DocumentCalls):
     ) -> "answers.JobStatus":
         """Set a job's status, if its lifecycle allows it; one that waits or has ended goes along.
 
-        Use case: `weft.extensions.lines.calls.lines.change_status`.
+        Use case: `weft_lines.calls.lines.change_status`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -352,7 +352,7 @@ class ApiCalls(DocumentCalls):
     ) -> "answers.Message":
         """Send a message that a check has stopped, or drop it; or drop one that was given up.
 
-        Use case: `weft.extensions.lines.calls.sinks.decide_message`.
+        Use case: `weft_lines.calls.sinks.decide_message`.
 
         Args:
             sink: The name of a sink.
@@ -495,7 +495,7 @@ class ApiCalls(DocumentCalls):
     async def get_lifecycle(self, name: str) -> "answers.Lifecycle":
         """Get the lifecycle that new batches get by this name.
 
-        Use case: `weft.extensions.lines.calls.lines.get_lifecycle`.
+        Use case: `weft_lines.calls.lines.get_lifecycle`.
 
         Args:
             name: The name of a lifecycle.
@@ -530,7 +530,7 @@ class ApiCalls(DocumentCalls):
     async def get_setup(self, name: str) -> "answers.Setup":
         """Get the file of a production line, as it came.
 
-        Use case: `weft.extensions.lines.calls.lines.get_setup`.
+        Use case: `weft_lines.calls.lines.get_setup`.
 
         Args:
             name: The name of a line.
@@ -540,7 +540,7 @@ class ApiCalls(DocumentCalls):
     async def get_source(self, name: str) -> "answers.ShownSource":
         """Get a source.
 
-        Use case: `weft.extensions.lines.calls.sources.get_source`.
+        Use case: `weft_lines.calls.sources.get_source`.
 
         Args:
             name: The name of a source.
@@ -758,7 +758,7 @@ class ApiCalls(DocumentCalls):
     ) -> Listing["answers.Message"]:
         """List the messages of a sink, the oldest first, each with the state of its delivery.
 
-        Use case: `weft.extensions.lines.calls.sinks.list_messages`.
+        Use case: `weft_lines.calls.sinks.list_messages`.
 
         Args:
             sink: The name of a sink.
@@ -851,7 +851,7 @@ class ApiCalls(DocumentCalls):
     def list_sources(self, *, page_rows: int = PAGE_ROWS) -> Listing["answers.Source"]:
         """List the sources, in the order of their names.
 
-        Use case: `weft.extensions.lines.calls.sources.list_sources`.
+        Use case: `weft_lines.calls.sources.list_sources`.
 
         Args:
             page_rows: How many are asked for at a time.
@@ -909,7 +909,7 @@ class ApiCalls(DocumentCalls):
         """Try to send a message again now, also one that was given up. A repeat does nothing while
         that is under way.
 
-        Use case: `weft.extensions.lines.calls.sinks.redeliver_message`.
+        Use case: `weft_lines.calls.sinks.redeliver_message`.
 
         Args:
             sink: The name of a sink.
@@ -964,7 +964,7 @@ class ApiCalls(DocumentCalls):
     async def remove_setup(self, name: str) -> None:
         """Forget the file of a production line. Its jobs go on.
 
-        Use case: `weft.extensions.lines.calls.lines.remove_setup`.
+        Use case: `weft_lines.calls.lines.remove_setup`.
 
         Args:
             name: The name of a line.
@@ -1084,7 +1084,7 @@ class ApiCalls(DocumentCalls):
     ) -> "answers.GivenUpSettled":
         """Send given-up messages again, or drop them: 10,000 at most; also of a removed sink.
 
-        Use case: `weft.extensions.lines.calls.sinks.settle_given_up`.
+        Use case: `weft_lines.calls.sinks.settle_given_up`.
 
         Args:
             sink: The name of a sink.
@@ -1178,7 +1178,7 @@ class ApiCalls(DocumentCalls):
         source, the job and the messages that would be made. Nothing is kept or sent. Raise
         `InvalidSetup`.
 
-        Use case: `weft.extensions.lines.calls.setup_trial.try_setup`.
+        Use case: `weft_lines.calls.setup_trial.try_setup`.
 
         Args:
             name: The name of a line.
@@ -1201,7 +1201,7 @@ class ApiCalls(DocumentCalls):
         """Read a source once from the api's host, as its owner or an operator: what it gives, and
         the jobs that would be made of it. Nothing is kept.
 
-        Use case: `weft.extensions.lines.calls.source_trial.try_source`.
+        Use case: `weft_lines.calls.source_trial.try_source`.
 
         Args:
             name: The name of a source.

@@ -165,7 +165,7 @@ class Calls(DocumentCalls):
         """Make a link to a page on which whoever has it answers this job, without a login: once.
         It is one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
 
-        Use case: `weft.extensions.waits.calls.create_answer_link`.
+        Use case: `weft_waits.calls.create_answer_link`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -345,7 +345,7 @@ class Calls(DocumentCalls):
         ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
         `BatchNotFound`.
 
-        Use case: `weft.extensions.forecast.calls.forecast_batch`.
+        Use case: `weft_forecast.calls.forecast_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -355,7 +355,7 @@ class Calls(DocumentCalls):
     async def forecast_job(self, batch_id: int, job_id: int) -> "answers.Forecast":
         """Say the same of a job. Raise `JobNotFound`.
 
-        Use case: `weft.extensions.forecast.calls.forecast_job`.
+        Use case: `weft_forecast.calls.forecast_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -368,7 +368,7 @@ class Calls(DocumentCalls):
     async def get_app(self, name: str) -> "answers.AppDetail":
         """Return an application with its parameters. Raise `AppNotFound`.
 
-        Use case: `weft.extensions.apps.calls.get_app`.
+        Use case: `weft_apps.calls.get_app`.
 
         Args:
             name: The name and version of an application.
@@ -516,7 +516,7 @@ class Calls(DocumentCalls):
     async def item_history(self, source: str, *, key: str) -> list["answers.ItemChange"]:
         """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
 
-        Use case: `weft.extensions.lines.calls.sources.item_history`.
+        Use case: `weft_lines.calls.sources.item_history`.
 
         Args:
             source: The name of a source.
@@ -530,14 +530,14 @@ class Calls(DocumentCalls):
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.
 
-        Use case: `weft.extensions.lines.calls.lines.get_lines`.
+        Use case: `weft_lines.calls.lines.get_lines`.
         """
         return cast("answers.Lines", await self._get("/v1/lines"))
 
     async def list_apps(self) -> list["answers.App"]:
         """Return the applications that the caller may run, by name; operators see all.
 
-        Use case: `weft.extensions.apps.calls.list_apps`.
+        Use case: `weft_apps.calls.list_apps`.
         """
         return await self._items("/v1/apps")
 
@@ -738,7 +738,7 @@ class Calls(DocumentCalls):
         """List what a source has found, the newest first; or only items in one state, of one
         series, or the one of a key.
 
-        Use case: `weft.extensions.lines.calls.sources.list_source_items`.
+        Use case: `weft_lines.calls.sources.list_source_items`.
 
         Args:
             source: The name of a source.
@@ -879,7 +879,7 @@ class Calls(DocumentCalls):
         """Forget an application: no new job gets it. Jobs that have it run on, also again. Only
         for operators. Raise `AppNotFound`.
 
-        Use case: `weft.extensions.apps.calls.remove_app`.
+        Use case: `weft_apps.calls.remove_app`.
 
         Args:
             name: The name and version of an application.
@@ -998,7 +998,7 @@ class Calls(DocumentCalls):
         operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
         `SourceOfAnother`.
 
-        Use case: `weft.extensions.lines.calls.sources.rerun_series`.
+        Use case: `weft_lines.calls.sources.rerun_series`.
 
         Args:
             source: The name of a source.

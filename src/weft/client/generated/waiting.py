@@ -129,7 +129,7 @@ class Waits(Twin[CallsT_co]):
         """Make a link to a page on which whoever has it answers this job, without a login: once.
         It is one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
 
-        Use case: `weft.extensions.waits.calls.create_answer_link`.
+        Use case: `weft_waits.calls.create_answer_link`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -269,7 +269,7 @@ class Waits(Twin[CallsT_co]):
         ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
         `BatchNotFound`.
 
-        Use case: `weft.extensions.forecast.calls.forecast_batch`.
+        Use case: `weft_forecast.calls.forecast_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -279,7 +279,7 @@ class Waits(Twin[CallsT_co]):
     def forecast_job(self, batch_id: int, job_id: int) -> "answers.Forecast":
         """Say the same of a job. Raise `JobNotFound`.
 
-        Use case: `weft.extensions.forecast.calls.forecast_job`.
+        Use case: `weft_forecast.calls.forecast_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -290,7 +290,7 @@ class Waits(Twin[CallsT_co]):
     def get_app(self, name: str) -> "answers.AppDetail":
         """Return an application with its parameters. Raise `AppNotFound`.
 
-        Use case: `weft.extensions.apps.calls.get_app`.
+        Use case: `weft_apps.calls.get_app`.
 
         Args:
             name: The name and version of an application.
@@ -424,7 +424,7 @@ class Waits(Twin[CallsT_co]):
     def item_history(self, source: str, *, key: str) -> list["answers.ItemChange"]:
         """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
 
-        Use case: `weft.extensions.lines.calls.sources.item_history`.
+        Use case: `weft_lines.calls.sources.item_history`.
 
         Args:
             source: The name of a source.
@@ -436,14 +436,14 @@ class Waits(Twin[CallsT_co]):
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.
 
-        Use case: `weft.extensions.lines.calls.lines.get_lines`.
+        Use case: `weft_lines.calls.lines.get_lines`.
         """
         return self._loop_thread.wait(self._async.line_overview())
 
     def list_apps(self) -> list["answers.App"]:
         """Return the applications that the caller may run, by name; operators see all.
 
-        Use case: `weft.extensions.apps.calls.list_apps`.
+        Use case: `weft_apps.calls.list_apps`.
         """
         return self._loop_thread.wait(self._async.list_apps())
 
@@ -658,7 +658,7 @@ class Waits(Twin[CallsT_co]):
         """List what a source has found, the newest first; or only items in one state, of one
         series, or the one of a key.
 
-        Use case: `weft.extensions.lines.calls.sources.list_source_items`.
+        Use case: `weft_lines.calls.sources.list_source_items`.
 
         Args:
             source: The name of a source.
@@ -792,7 +792,7 @@ class Waits(Twin[CallsT_co]):
         """Forget an application: no new job gets it. Jobs that have it run on, also again. Only
         for operators. Raise `AppNotFound`.
 
-        Use case: `weft.extensions.apps.calls.remove_app`.
+        Use case: `weft_apps.calls.remove_app`.
 
         Args:
             name: The name and version of an application.
@@ -899,7 +899,7 @@ class Waits(Twin[CallsT_co]):
         operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
         `SourceOfAnother`.
 
-        Use case: `weft.extensions.lines.calls.sources.rerun_series`.
+        Use case: `weft_lines.calls.sources.rerun_series`.
 
         Args:
             source: The name of a source.

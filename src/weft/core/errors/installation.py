@@ -35,9 +35,12 @@ class PackageMissing(Conflict, code="WEFT.PACKAGE_MISSING"):
 
     def __init__(self, package: str) -> None:
         name = package.partition(".")[0]
-        hint = install_hint(EXTRA_OF[name]) if name in EXTRA_OF else "Install it beside weft."
-        if name == "weft_siege":  # a command of weft, in a package that few want
-            hint = "Install it from weft's repository: pip install ./integrations/siege"
+        if name in EXTRA_OF:
+            hint = install_hint(EXTRA_OF[name])
+        elif name.startswith("weft_"):
+            hint = _package_hint(name.removeprefix("weft_"))
+        else:
+            hint = "Install it beside weft."
         super().__init__(f"the Python package `{name}` is not installed here", hint=hint)
 
 
@@ -49,15 +52,29 @@ def missing_package(error: ImportError) -> Exception:
 
 def install_hint(extra: str) -> str:
     """Return the line that installs an extra of this weft: an index has another of its name."""
+    origin = _origin()
+    source = f" @ {origin}" if origin else ""
+    return f"Install it with weft's extra `{extra}`: pip install 'weft[{extra}]{source}'"
+
+
+def _package_hint(name: str) -> str:
+    """Return the line that installs a package of this weft."""
+    origin = _origin()
+    is_checkout = origin and not origin.endswith((".whl", ".tar.gz"))
+    source = f" @ {origin}/packages/{name}" if is_checkout else ""
+    return f"Install this package of weft: pip install 'weft-{name}{source}'"
+
+
+def _origin() -> str:
+    """Return the URL from which this weft was installed; empty: from an index."""
     import json  # noqa: PLC0415 (as below)
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 (30 ms)
 
     try:
         origin = json.loads(distribution("weft").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
-        origin = {}
-    source = f" @ {origin['url']}" if "url" in origin else ""
-    return f"Install it with weft's extra `{extra}`: pip install 'weft[{extra}]{source}'"
+        return ""
+    return str(origin.get("url", ""))
 
 
 class StoreUnavailable(Unavailable, code="STORE.UNAVAILABLE"):

@@ -1,7 +1,7 @@
 """What passes between weft and its store: rows, requests and reports; and the port of workers.
 
 `api` and `driver` have one store (`weft.store`), which needs no port. A worker's store has two
-adapters, PostgreSQL and the api (`extensions/link/worker/`), so it is a port: `WorkerStore`.
+adapters, PostgreSQL and the api (`weft_link/worker/`), so it is a port: `WorkerStore`.
 Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call
 may be repeated.
 """

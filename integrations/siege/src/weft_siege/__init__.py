@@ -1,1 +1,0 @@
-"""`weft siege`: attack a weft of its own with faults from a seed, and prove what it promises."""

@@ -1,0 +1,5 @@
+"""OpenStack, whose servers are machines of pools; it must know no other provider."""
+
+from weft.ports.extension import Extension
+
+EXTENSION = Extension(checks="weft_openstack.provider:check_clouds")

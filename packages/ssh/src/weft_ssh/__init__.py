@@ -1,0 +1,5 @@
+"""Hosts that exist and are reached by ssh, as machines of pools; they are never made."""
+
+from weft.ports.extension import Extension
+
+EXTENSION = Extension(checks="weft_ssh.provider:check_known_hosts")

@@ -1,5 +1,0 @@
-"""RabbitMQ and Kafka: what carries offers, events and items of production lines (README.md)."""
-
-from weft.ports.extension import Extension
-
-EXTENSION = Extension(kinds="weft.extensions.brokers")

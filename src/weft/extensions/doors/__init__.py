@@ -1,1 +1,0 @@
-"""Doors: the wire formats of other systems' clients, one package each."""

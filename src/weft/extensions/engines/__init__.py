@@ -1,1 +1,0 @@
-"""Engines: clusters of others that run jobs or lend machines, a folder each."""

@@ -1,5 +1,0 @@
-"""Kubernetes, by its HTTP API: pods run jobs, or are machines; it must know no other engine."""
-
-from weft.ports.extension import Extension
-
-EXTENSION = Extension(checks="weft.extensions.engines.kubernetes.provider:check_clusters")

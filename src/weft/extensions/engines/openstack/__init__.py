@@ -1,5 +1,0 @@
-"""OpenStack, whose servers are machines of pools; it must know no other provider."""
-
-from weft.ports.extension import Extension
-
-EXTENSION = Extension(checks="weft.extensions.engines.openstack.provider:check_clouds")

@@ -1,7 +1,0 @@
-"""`weft top`: workers, batches, jobs and their output, live in a terminal."""
-
-from weft.ports.extension import Command, Extension
-
-EXTENSION = Extension(
-    commands={"top": Command("weft.extensions.top.command:top", "Show workers and batches, live.")}
-)

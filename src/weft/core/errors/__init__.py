@@ -21,10 +21,47 @@ Messages follow PostgreSQL's style: lower case, no full stop; detail and hint ar
 
 # ruff: noqa: F403 (so that a new error is an edit of one file)
 
+from weft.core.errors.apps import *
 from weft.core.errors.batches import *
+from weft.core.errors.billing import *
+from weft.core.errors.callbacks import *
+from weft.core.errors.conditions import *
+from weft.core.errors.database import *
 from weft.core.errors.documents import *
+from weft.core.errors.events import *
+from weft.core.errors.exec import *
+from weft.core.errors.file_stores import *
+from weft.core.errors.files import *
+from weft.core.errors.functions import *
+from weft.core.errors.groups import *
 from weft.core.errors.installation import *
+from weft.core.errors.jobs import *
 from weft.core.errors.kinds import *
+from weft.core.errors.licences import *
+from weft.core.errors.lifecycles import *
+from weft.core.errors.lines import *
+from weft.core.errors.link import *
+from weft.core.errors.logins import *
+from weft.core.errors.operations import *
+from weft.core.errors.output import *
+from weft.core.errors.parameters import *
+from weft.core.errors.pools import *
+from weft.core.errors.products import *
+from weft.core.errors.projects import *
+from weft.core.errors.queries import *
+from weft.core.errors.queues import *
+from weft.core.errors.quotas import *
 from weft.core.errors.requests import *
+from weft.core.errors.rights import *
+from weft.core.errors.schedules import *
+from weft.core.errors.secrets import *
+from weft.core.errors.sessions import *
+from weft.core.errors.sinks import *
+from weft.core.errors.sources import *
+from weft.core.errors.tenants import *
+from weft.core.errors.tokens import *
+from weft.core.errors.transports import *
+from weft.core.errors.updates import *
 from weft.core.errors.users import *
+from weft.core.errors.waits import *
 from weft.core.errors.workers import *

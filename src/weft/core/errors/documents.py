@@ -85,13 +85,6 @@ class NotOffered(NoWorkerFits, code="API.NOT_OFFERED"):
     )
 
 
-class NotEnoughLicences(NoWorkerFits, code="API.NOT_ENOUGH_LICENCES"):
-    """A job that asks for more licences than there are."""
-
-    fact = "a job asks for more licences than there are"
-    advice = "Ask for at most as many as `weft licence ls` lists."
-
-
 class ParentNotFound(InvalidDocument, code="API.PARENT_NOT_FOUND", sqlstate="WF205"):
     """A parent that does not exist."""
 

@@ -1,10 +1,8 @@
-"""Errors of what weft stands on: the database, and the packages of its extras; which extra brings
-which package.
-"""
+"""Errors of the packages that weft stands on: which extra brings which."""
 
 from typing import Final
 
-from weft.core.errors.kinds import Conflict, Internal, NotFound, Unavailable
+from weft.core.errors.kinds import Conflict
 
 EXTRA_OF: Final = {
     "aio_pika": "rabbitmq",
@@ -27,6 +25,7 @@ EXTRA_OF: Final = {
     "uvicorn": "server",
     "uvloop": "server",
 }
+
 """Of each package that not all installations have, as it is imported."""
 
 
@@ -75,27 +74,3 @@ def _origin() -> str:
     except PackageNotFoundError:
         return ""
     return str(origin.get("url", ""))
-
-
-class StoreUnavailable(Unavailable, code="STORE.UNAVAILABLE"):
-    """The database cannot be reached now."""
-
-
-class IllegalTransition(Internal, code="STORE.ILLEGAL_TRANSITION", sqlstate="WF900"):
-    """The state machine has no such transition; nothing was changed."""
-
-
-class ViewLoginNotFound(NotFound, code="STORE.VIEW_LOGIN_NOT_FOUND", sqlstate="WF181"):
-    """No dashboard has a login of this name."""
-
-
-class ViewLoginTaken(Conflict, code="STORE.VIEW_LOGIN_TAKEN", sqlstate="WF281"):
-    """The server has a role of this name already."""
-
-
-class ServerReplaced(Exception):
-    """Another server of the database answers than the one at which a worker has registered."""
-
-
-class EpochStale(Conflict, code="DRIVER.EPOCH_STALE", sqlstate="WF401"):
-    """A driver that no longer leads tried to write."""

@@ -28,7 +28,7 @@ from weft.wire.documents.batches import BatchDocument, CancelDocument, JobDocume
 @post("/lines", opt={"right": Right.WRITE})
 async def answer_lines(request: AnyRequest) -> Response[str]:
     """Do what the first line says."""
-    text = await read_text(request)
+    text = await read_text(request, 1 << 20)
     try:
         word, *rest = shlex.split(text.partition("\n")[0])
         lines = await _VERBS[word](request, rest, text)

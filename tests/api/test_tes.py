@@ -10,7 +10,7 @@ from cases import cases
 from weft.core.states import JobState, Reason
 from weft.run.doors import api_doors
 from weft_tes.jobs import output_logs, outputs_of
-from weft_tes.shown import STATES, state_of
+from weft_tes.shown import STATES, ends_of, state_of
 from weft_tes.tasks import read_task
 
 LIVE_DOORS = api_doors()
@@ -70,3 +70,23 @@ def test_files_that_a_job_has_left_are_told_by_its_urls() -> None:
     assert output_logs(targets, "b1.j1", [row]) == [
         {"url": "s3://lab/mine/out/o/a.txt", "path": "/data/o/a.txt", "size_bytes": "3"}
     ]
+
+
+def test_what_a_task_writes_into_its_notes_is_read_once() -> None:
+    """As many ends as there are executors, whatever their lines say."""
+    line = b"0 a b 2 1\nxyz"
+    ends = ends_of(line * 3, 3, is_full=True)
+    assert [one["stdout"] + one["stderr"] for one in ends] == ["xyz"] * 3
+    for noted in (
+        b"0 a b 0 0\n" * 400_000,
+        b"0" * (4 << 20),
+        b"0 a b 0 -9\n" * 400_000,
+        b"0 a b " + b"9" * 150 + b" 0\n" * 9,
+        b"9" * 30 + b" a b 0 0\n",
+        b"0 a b 0 0",
+        b"\n" * (4 << 20),
+    ):
+        for n_max in (0, 1, 100):
+            found = ends_of(noted, n_max, is_full=True)
+            assert len(found) <= n_max
+            assert all(0 <= one["exit_code"] <= 255 for one in found)

@@ -1,12 +1,24 @@
 """One bound of depth for all that somebody else has written."""
 
+import json
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 
 from cases import cases
-from weft.core.bounded import DEPTH_MAX, Unreadable, bounded, check_depth, read_json, read_msgpack
+from weft.core import bounded as bounded_
+from weft.core.bounded import (
+    DEPTH_MAX,
+    TooManyValues,
+    Unreadable,
+    bounded,
+    check_depth,
+    read_json,
+    read_msgpack,
+)
 
 TOO_DEEP = "nested more than 100 deep"
 
@@ -107,3 +119,79 @@ def test_other_wrong_texts_say_what_is_wrong() -> None:
     ):
         with pytest.raises(Unreadable, match="half of a character"):
             read_json(f'"{half}"')
+
+
+TEXTS = ("", "a", 'q"\\,[{', "\u0712x" * 40, "x" * 300, "," * 40, "\u00dd" * 9, "\x80\x91")
+
+
+def made(random: Random, level: int = 0) -> Any:  # noqa: ANN401 (any JSON)
+    kind = random.randrange(5 if level < 4 else 3)
+    if kind == 3:
+        return [made(random, level + 1) for _ in range(random.randrange(20))]
+    if kind == 4:
+        keys = (f"{random.choice(TEXTS)}{n}" for n in range(random.randrange(20)))
+        return {key: made(random, level + 1) for key in keys}
+    return random.choice((1, -5, 3.5, None, 2**40, *TEXTS))
+
+
+def n_values(value: object) -> int:
+    inside = [*value.values()] if isinstance(value, dict) else value
+    return len(inside) + sum(map(n_values, inside)) if isinstance(inside, list) else 0
+
+
+def test_values_are_counted_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever texts hold: a document is read with as many as it has, and refused with one less
+    than it certainly has.
+    """
+    random = Random(7)  # noqa: S311 (the same each time)
+    for _ in range(300):
+        value = made(random)
+        n = n_values(value)
+        forms: list[tuple[Callable[[object], bytes], Callable[[bytes], object]]] = [
+            (msgspec.json.encode, read_json),
+            (as_ascii, read_json),
+            (msgspec.msgpack.encode, read_msgpack),
+        ]
+        for encode, read in forms:
+            # JSON counts an empty list or mapping as if it held something.
+            empty = str(value).count("[]") + str(value).count("{}") + 1
+            monkeypatch.setattr(bounded_, "VALUES_MAX", n + (empty if read is read_json else 0))
+            assert read(encode(value)) == value
+            monkeypatch.setattr(bounded_, "VALUES_MAX", n - 1)
+            if n:
+                with pytest.raises(TooManyValues):
+                    count(read, encode(value))
+
+
+def as_ascii(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def count(read: object, data: bytes) -> None:
+    """Count as for a long one."""
+    if (bounded_._has_many if read is read_json else bounded_._is_wide)(data):
+        raise TooManyValues
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"[" + b"[]," * 600_000 + b"1]", b'["' + b'","' * 600_000 + b'"]', b"[0" + b",0" * 600_000],
+)
+def test_too_many_values_of_json_are_refused_before_they_are_made(data: bytes) -> None:
+    with pytest.raises(TooManyValues, match="more than 500000 values"):
+        read_json(data)
+
+
+@pytest.mark.parametrize("item", [b"\x90", b"\x80", b"\x01", b"\xc0", b"a", b"\xa1a", b"\x91\x01"])
+def test_too_many_values_of_msgpack_are_refused_before_they_are_made(item: bytes) -> None:
+    with pytest.raises(TooManyValues, match="more than 500000 values"):
+        read_msgpack(b"\xdd" + (600_000).to_bytes(4, "big") + item * 600_000)
+
+
+def test_long_texts_are_no_values() -> None:
+    text = ',[{"\\\u0712\u00dd' * 200_000
+    for encode, read in (
+        (msgspec.json.encode, read_json),
+        (msgspec.msgpack.encode, read_msgpack),
+    ):
+        assert read(encode([text, text])) == [text, text]

@@ -1,12 +1,16 @@
 """What is said of a value of the wrong type, in words of JSON and YAML."""
 
+from collections.abc import Collection
+
 import msgspec
 import pytest
 
 from cases import cases
+from weft.core.problems import CHECKED_MAX, PROBLEMS_MAX, Problems
+from weft.wire import mistakes
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.documents.queues import QueueDocument
-from weft.wire.mistakes import mistake_of, said
+from weft.wire.mistakes import check_types, mistake_of, said
 from weft.wire.synonyms import _SYNONYMS, nearest_field
 
 WRONG: tuple[object, ...] = (
@@ -96,3 +100,40 @@ def test_field_within_resources_is_found_there() -> None:
 
 def test_every_synonym_means_a_field() -> None:
     assert set(_SYNONYMS.values()) <= KNOWN
+
+
+def test_few_mistakes_are_explained_and_fewer_names_are_guessed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever is wrong in a document, and however often: to say it takes a bounded time."""
+    looked, converted, original = list[str](), list[object](), msgspec.convert
+
+    def nearest(name: str, known: Collection[str]) -> str | None:
+        looked.append(name)
+        return nearest_field(name, known)
+
+    def convert(value: object, kind: object) -> object:
+        converted.append(value)
+        return original(value, kind)
+
+    monkeypatch.setattr(mistakes, "nearest_field", nearest)
+    monkeypatch.setattr(msgspec, "convert", convert)
+    many = 100_000
+    for wrong in (
+        {f"nam{n}": 1 for n in range(many)},
+        {"jobs": [{"comand": ["a"]}] * many},
+        {"jobs": [{"command": [1] * many}]},
+        {"jobs": [7] * many},
+        {"attributes": {f"{n}": n for n in range(many)}},
+        {"attributes": {f"{n}": "fine" for n in range(many)}, "nam": 1},
+        {"jobs": [{"command": ["fine"]}] * many, "nam": 1},
+    ):
+        looked.clear()
+        converted.clear()
+        problems = Problems()
+        check_types(wrong, BatchDocument, "", problems)
+        assert len(problems.found) <= PROBLEMS_MAX
+        assert len(looked) <= 20
+        assert len(converted) <= CHECKED_MAX
+    check_types({"n" * 10**6: 1}, BatchDocument, "", problems := Problems())
+    assert len(problems.found[0][1].pointer) == 1000

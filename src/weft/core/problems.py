@@ -12,6 +12,11 @@ from weft.core.errors import FieldError, InvalidDocument, WeftError
 PROBLEMS_MAX = 100
 """A document of 10,000 jobs with the same mistake need not list it 10,000 times."""
 
+NEAR_NAMES_MAX = 20
+"""For as many wrong names the one that was probably meant is looked for, which takes long."""
+CHECKED_MAX = 20_000
+"""As many values of a refused document are checked one by one, in some hundredths of a second."""
+
 
 _LOOKED_AT_MAX = 100_000
 _POINTER_CHARS_MAX = 1_000
@@ -68,16 +73,18 @@ class Problems:
 
     found: list[tuple[type[InvalidDocument], FieldError]] = field(default_factory=list)
     n_found: int = 0
+    near_left: int = NEAR_NAMES_MAX
+    checks_left: int = CHECKED_MAX
 
     def add(self, kind: type[InvalidDocument], pointer: str, message: str) -> None:
         """Note that a field is wrong; beyond `PROBLEMS_MAX` they are only counted."""
         self.n_found += 1
         if len(self.found) < PROBLEMS_MAX:
-            self.found.append((kind, FieldError(pointer, message)))
+            self.found.append((kind, FieldError(pointer[:_POINTER_CHARS_MAX], message)))
 
     def copy(self) -> "Problems":
         """Return a list of its own with what was found so far."""
-        return Problems([*self.found], self.n_found)
+        return Problems([*self.found], self.n_found, self.near_left, self.checks_left)
 
     @property
     def is_full(self) -> bool:

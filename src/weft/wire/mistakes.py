@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from weft.core.errors import UnknownField, WrongType
-from weft.core.problems import Problems, pointer_of
+from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
 from weft.wire.synonyms import nearest_field
 
 _LIMIT: Final = re.compile(r"expected `(?:int|float)` (<=|>=|<|>) (-?[0-9.]+)")
@@ -96,9 +96,12 @@ Kind = Any  # an annotation: a class, a union, a generic; typing has no type for
 
 
 def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
-    """Note each part of a value that has a wrong type, and each unknown or missing field."""
-    if problems.is_full:
+    """Note each part of a value that has a wrong type, and each unknown or missing field: as many
+    as `Problems` holds, and as far as it checks.
+    """
+    if _is_over(problems):
         return
+    problems.checks_left -= 1
     bare = _without_none(kind)
     if value is None and type(None) in get_args(_undescribed(kind)):
         return
@@ -111,9 +114,13 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
         problems.add(WrongType, pointer, f"expected one of {', '.join(map(str, get_args(bare)))}")
     elif (container is list or container is tuple) and isinstance(value, list):
         for index, item in enumerate(value):
+            if _is_over(problems):
+                return
             check_types(item, get_args(bare)[0], pointer + pointer_of(index), problems)
     elif container is dict and isinstance(value, dict):
         for key, item in value.items():
+            if _is_over(problems):
+                return
             check_types(key, get_args(bare)[0], pointer + pointer_of(str(key)), problems)
             check_types(item, get_args(bare)[1], pointer + pointer_of(str(key)), problems)
     elif bare is not msgspec.Raw:
@@ -121,6 +128,11 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
             msgspec.convert(value, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             problems.add(WrongType, pointer, said(str(error), _example_of(kind)))
+
+
+def _is_over(problems: Problems) -> bool:
+    """Return whether no further value is checked: the first mistakes are said, or it was long."""
+    return problems.is_full or problems.checks_left <= 0
 
 
 def _check_tagged(
@@ -161,11 +173,13 @@ def _check_struct(
         problems.add(WrongType, pointer, f"expected a mapping, got {word_of(value)}")
         return
     known = _fields(kind)
-    for key in value:
-        if key not in known:
-            near = nearest_field(str(key), known)
-            hint = f"; did you mean {near}?" if near else ""
-            problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
+    unknown = [key for key in value if key not in known]
+    for key in unknown[: PROBLEMS_MAX + 1]:
+        problems.near_left -= 1
+        near = nearest_field(str(key), known) if problems.near_left >= 0 else None
+        hint = f"; did you mean {near}?" if near else ""
+        problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
+    problems.n_found += len(unknown[PROBLEMS_MAX + 1 :])
     for name, field in known.items():
         if name in value:
             check_types(value[name], field.type, pointer + pointer_of(name), problems)

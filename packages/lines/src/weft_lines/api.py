@@ -18,6 +18,7 @@ from weft.wire.answers.lines import SetupSaved
 from weft.wire.documents.batches import BatchDocument
 from weft_lines.calls import lines, setup_trial, sinks, source_trial, sources
 from weft_lines.pages import lines as pages
+from weft_lines.rules.setup import SETUP_BYTES_MAX
 
 TOML: Final = "application/toml"
 
@@ -31,7 +32,7 @@ async def save_setup(request: AnyRequest) -> Response[bytes]:
     """Save the file of a production line: whole, or not at all. New batches get its lifecycles,
     jobs keep theirs.
     """
-    name, text = setup_of(request), await read_text(request)
+    name, text = setup_of(request), await read_text(request, SETUP_BYTES_MAX)
     return reply(
         await lines.save_setup(
             request.services,

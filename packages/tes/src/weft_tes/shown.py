@@ -39,6 +39,9 @@ ATTEMPTS_SHOWN: Final = 20
 """The last ones."""
 _FILES_MAX: Final = 1000
 _ENDS_BYTES_MAX: Final = 4 << 20
+_LINE_BYTES_MAX: Final = 200
+"""Of a line there: five short words."""
+_EXIT_MAX: Final = 255
 _OWN_FAILURES: Final = {"no_program": 127, "oom": 137}
 """Exit codes of what weft calls errors, and is a failure of the executor itself there."""
 _NOT_THE_EXECUTORS: Final = frozenset({"files", "deadline", "overdue", "blocked"})
@@ -130,7 +133,11 @@ class _Told:
             with suppress(NotFound, Conflict):
                 file = await open_file(*self._of, 1, ENDS, attempt=attempt["attempt"])
                 blocks = file.read(0, min(file.n_bytes, _ENDS_BYTES_MAX))
-                return self._noted(b"".join([block async for block in blocks]))
+                noted, n = (
+                    b"".join([b async for b in blocks]),
+                    len(self._kept["task"]["executors"]),
+                )
+                return ends_of(noted, n, is_full=self._is_full)
             return []
         code = _OWN_FAILURES.get(attempt["reason"], attempt["exit_code"])
         code = _SIGNALLED + (attempt["signal"] or 0) if code is None else code
@@ -148,22 +155,30 @@ class _Told:
                 tails[stream] = _text(b"".join([block async for block in blocks]))
         return tails
 
-    def _noted(self, ends: bytes) -> list[Told]:
-        """Return what the script has noted: a line and the tails of each executor."""
-        found: list[Told] = []
-        while ends:
-            line, _, ends = ends.partition(b"\n")
-            try:
-                code, begun, ended, *sizes = line.decode().split()
-                n_out, n_err = map(int, sizes)
-                end: Told = {"exit_code": int(code), "start_time": begun, "end_time": ended}
-            except ValueError:  # the task wrote there itself
-                break
-            out, err = ends[:n_out], ends[n_out : n_out + n_err]
-            tails = {"stdout": _text(out), "stderr": _text(err)}
-            found.append(end | (tails if self._is_full else {}))
-            ends = ends[len(out) + len(err) :]
-        return found
+
+def ends_of(noted: bytes, n_max: int, *, is_full: bool) -> list[Told]:
+    """Return what the script of a task has noted: a line and the tails of each executor, of which
+    there are `n_max`. The task may have written there itself, whatever it likes.
+    """
+    found: list[Told] = []
+    at = 0
+    while len(found) < n_max:
+        line_end = noted.find(b"\n", at, at + _LINE_BYTES_MAX)
+        try:
+            code, begun, ended, *sizes = noted[at : max(at, line_end)].decode().split()
+            n_out, n_err = map(int, sizes)
+            exit_code = int(code)
+        except ValueError:
+            break
+        if not 0 <= exit_code <= _EXIT_MAX or min(n_out, n_err) < 0:
+            break
+        end: Told = {"exit_code": exit_code, "start_time": begun, "end_time": ended}
+        begin, middle = line_end + 1, line_end + 1 + n_out
+        at = middle + n_err
+        if is_full:
+            end |= {"stdout": _text(noted[begin:middle]), "stderr": _text(noted[middle:at])}
+        found.append(end)
+    return found
 
 
 def _text(data: bytes) -> str:

@@ -10,6 +10,8 @@ from weft.core.errors import ForeignRequest, InvalidParameter
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX: Final = 8
+FORM_BYTES_MAX: Final = 256 << 10
+"""Its text is taken apart in Python, character by character."""
 LOGIN: Final = "/login"
 PAGES: Final = "/ui"
 """The path below which all is for people: errors are pages there, and forms bring the token of
@@ -68,7 +70,7 @@ async def read_form(request: AnyRequest, fields_max: int = FORM_FIELDS_MAX) -> d
 
 async def read_fields(request: AnyRequest, fields_max: int) -> dict[str, list[str]]:
     """Read the fields of a form that may have several of a name. Raise `InvalidParameter`."""
-    text = await read_text(request)
+    text = await read_text(request, FORM_BYTES_MAX)
     try:
         return parse_qs(text, max_num_fields=fields_max, errors="strict")
     except ValueError as error:

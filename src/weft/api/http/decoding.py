@@ -4,16 +4,28 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from weft.core.bounded import HalfCharacter, Unreadable, bounded, read_json, read_msgpack
+from weft.core.bounded import (
+    TOO_MANY,
+    HalfCharacter,
+    TooManyValues,
+    Unreadable,
+    bounded,
+    count_json,
+    count_msgpack,
+    read_json,
+    read_msgpack,
+)
 from weft.core.errors import (
     FieldError,
     InvalidDocument,
     MalformedBody,
     NulCharacter,
+    TooLarge,
     UnsupportedMedia,
     WrongType,
 )
@@ -55,10 +67,18 @@ def media_of(content_type: str | None, *, is_patch: bool = False) -> str:
 
 
 def decode(body: bytes, media: str, kind: type[Document]) -> Document:
-    """Decode a document. Raise `MalformedBody`, or `InvalidDocument` with every field that has a
-    wrong name or type.
+    """Decode a document. Raise `TooLarge` for one of very many values, `MalformedBody`, or
+    `InvalidDocument` with every field that has a wrong name or type.
     """
-    read, usual = _reader(media), USUAL_KINDS.get(kind)
+    try:
+        (count_json if media == JSON else count_msgpack)(body)
+    except TooManyValues as error:
+        raise TooLarge(
+            "the body has too many values",
+            detail=f"{TOO_MANY}.".capitalize(),
+            hint="Create an update and send bunches; large data belongs in files.",
+        ) from error
+    read, usual = partial(_reader(media), is_counted=True), USUAL_KINDS.get(kind)
     if usual is not None:
         with suppress(msgspec.DecodeError, InvalidDocument):
             return _with_resources(cast("Document", read(body, usual, depth_max=None)), media)
@@ -136,7 +156,7 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
     """Return the error that names all wrong fields. Only a refused body is decoded twice."""
     problems = Problems()
     try:
-        value = _reader(media)(body)
+        value = _reader(media)(body, is_counted=True)
     except Unreadable as error:
         if not isinstance(error.__cause__, msgspec.ValidationError):
             return _malformed(body, media, error)

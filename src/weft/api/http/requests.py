@@ -22,6 +22,8 @@ from weft.settings import Settings
 from weft.wire.documents.batches import BatchDocument
 
 AnyRequest = Request
+STRANGER_BYTES_MAX: Final = 64 << 10
+"""Of a body whose sender is not known."""
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -46,9 +48,11 @@ async def read_document(request: AnyRequest, kind: type[Document]) -> Document:
     return (await read_body(request)).document(kind)
 
 
-async def read_text(request: AnyRequest) -> str:
-    """Read the body as UTF-8, whatever its media type. Raise `MalformedBody` if it is not."""
-    data = await read_bytes(request)
+async def read_text(request: AnyRequest, limit: int) -> str:
+    """Read the body as UTF-8, whatever its media type: at most `limit` bytes. Raise
+    `MalformedBody` if it is not, and as `read_bytes` does.
+    """
+    data = await read_bytes(request, limit)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -143,9 +147,14 @@ async def read_body(request: AnyRequest) -> Body:
 
 
 async def read_bytes(request: AnyRequest, limit: int | None = None) -> bytes:
-    """Read the body as it is, whatever its media type. Raise `TooLarge`, `RequestTimeout`."""
+    """Read the body as it is, whatever its media type: at most `limit` bytes, or those of a
+    request; of strangers few. Raise `TooLarge`, `RequestTimeout`.
+    """
     settings = request.services.settings
     limit = settings.bunch_bytes_max if limit is None else limit
+    hint = "Create an update and send bunches (bunch_bytes_max); large data belongs in files."
+    if "caller" not in request.scope["state"] and limit > STRANGER_BYTES_MAX:
+        limit, hint = STRANGER_BYTES_MAX, "Log in first: whoever is not known yet sends no more."
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
             "compressed bodies are not supported",
@@ -154,16 +163,14 @@ async def read_bytes(request: AnyRequest, limit: int | None = None) -> bytes:
         )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
-        raise _too_large(f"It has {declared[:20]} bytes", limit)
-    chunks: list[bytes] = []
-    size = 0
+        raise _too_large(f"It has {declared[:20]} bytes", limit, hint)
+    data = bytearray()  # a list of chunks of a byte each would be fifty times as large
     async with in_time(settings, "Send smaller bunches."):
         async for chunk in body_of(request):
-            size += len(chunk)
-            if size > limit:
-                raise _too_large(f"It has more than {limit} bytes", limit)
-            chunks.append(chunk)
-    return b"".join(chunks)
+            if len(data) + len(chunk) > limit:
+                raise _too_large(f"It has more than {limit} bytes", limit, hint)
+            data += chunk
+    return bytes(data)
 
 
 @asynccontextmanager
@@ -193,12 +200,9 @@ async def body_of(request: AnyRequest) -> AsyncIterator[bytes]:
         goes_on = message.get("more_body", False)
 
 
-def _too_large(fact: str, limit: int) -> TooLarge:
-    return TooLarge(
-        "the body is too large",
-        detail=f"{fact}; the limit is {limit}.",
-        hint="Create an update and send bunches (bunch_bytes_max); large data belongs in files.",
-    )
+def _too_large(fact: str, limit: int, hint: str) -> TooLarge:
+    detail = f"{fact}; the limit is {limit}."
+    return TooLarge("the body is too large", detail=detail, hint=hint)
 
 
 def idempotency_key(request: AnyRequest) -> str | None:

@@ -60,6 +60,7 @@ from weft_lines.rules.logins import (
 )
 from weft_lines.rules.pools import POOLS, differences
 from weft_lines.rules.setup import (
+    SETUP_BYTES_MAX,
     Problem,
     check_each_table,
     field_error,
@@ -234,6 +235,8 @@ async def checked_setup(
     services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
 ) -> tuple[str, Setup, Mapping[str, bytes]]:
     """Return the file as it is kept, what it says, and its secrets. Raise `InvalidSetup`."""
+    if len(text) > SETUP_BYTES_MAX:
+        raise invalid_setup([FieldError("", f"it has more than {SETUP_BYTES_MAX} characters")])
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     refuse(text, await asyncio.to_thread(list, out_of_reach(services.settings, setup)))

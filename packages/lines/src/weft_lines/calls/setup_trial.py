@@ -1,5 +1,6 @@
 """Try the file of a production line: what it would change, and what would be made of an item."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -64,7 +65,8 @@ async def try_setup(
             for facts in _facts(one["job"], setup.sinks[sink], document.product)
         ]
         sources.append({**answer, "messages": messages})
-    return {"setup": name, "changes": changes_between(before, text), "sources": sources}
+    changes = await asyncio.to_thread(changes_between, before, text)
+    return {"setup": name, "changes": changes, "sources": sources}
 
 
 def _facts(

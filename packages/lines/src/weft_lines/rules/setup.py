@@ -47,6 +47,10 @@ said nothing.
 """
 
 
+SETUP_BYTES_MAX: Final = 256 << 10
+"""Of a file, which is read in Python, character by character."""
+
+
 def parse_setup(text: str) -> Setup:
     """Check a setup. Raise `InvalidSetup`, which names line and field of all that is wrong."""
     try:

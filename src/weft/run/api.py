@@ -37,6 +37,7 @@ from weft.run.transports import opened_submissions, submission_intakes
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import log
+from weft.telemetry.loop_watch import watch_loop
 
 BACKLOG = 1024
 CONNECTIONS_MAX = 50_000
@@ -141,6 +142,7 @@ async def _serve(settings: Settings, name: str, told: Told) -> int:
                 *(asyncio.create_task(part.run()) for part in app.beside),
                 asyncio.create_task(app.forget_changes()),
                 asyncio.create_task(watch_certificate(settings)),
+                asyncio.create_task(watch_loop()),
                 *map(asyncio.create_task, intakes(app.services, topics)),
                 *map(asyncio.create_task, submission_intakes(app.services, submissions)),
             ]

@@ -1,5 +1,6 @@
 """Submit: create batches, updates, and bunches of groups and jobs."""
 
+import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ from weft.submission.translation.groups import (
     named_groups,
     planned_rows,
 )
-from weft.submission.translation.jobs import Translated, translate_apart
+from weft.submission.translation.jobs import THREAD_VALUES, Translated, translate_apart
 from weft.submission.waits import check_forms
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents.batches import (
@@ -286,7 +287,12 @@ async def _prepare(
     refuse_too_many("jobs", len(document.jobs), settings)
     refuse_too_many("groups", len(document.groups), settings)
     batch_id = target if isinstance(target, int) else None
-    paths, sets = named_groups(document.groups, document.jobs, settings, problems)
+    n_names = len(document.groups) + sum(len(job.groups) for job in document.jobs if job.groups)
+    named = document.groups, document.jobs, settings, problems
+    if n_names > THREAD_VALUES:
+        paths, sets = await asyncio.to_thread(named_groups, *named)
+    else:
+        paths, sets = named_groups(*named)
     existing, existing_sets = await _existing_groups(services, caller, batch_id, paths, sets)
     again = declared_again(document.groups, existing.keys() | existing_sets.keys())
     # The database refuses them, unless this repeats the request that created them.

@@ -57,6 +57,10 @@ HTTP_REQUEST_SECONDS: Final = _histogram(
     ["route"],
     buckets=_SECONDS,
 )
+LOOP_STOOD_SECONDS: Final = _histogram(
+    "weft_api_loop_stood_seconds",
+    "times for which an api served nobody, as one piece of work held it up",
+)
 LOGINS_FAILED: Final = _counter("weft_logins_failed", "requests with a wrong token")
 HTTP_STREAMS: Final = _gauge("weft_http_streams", "open streams of events and logs", ["kind"])
 JOBS: Final = shown(

@@ -12,7 +12,7 @@ import msgspec
 from weft.api.http.decoding import JSON, media_of
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
-from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
+from weft.api.http.requests import AnyRequest, body_apart, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import (
@@ -26,6 +26,7 @@ from weft.core.errors import (
 )
 from weft.core.problems import Problems
 from weft.ports.store import ForeignOrder
+from weft.settings import Settings
 from weft.submission.translation.kinds import check_steps
 from weft.wire.documents.simulations import SimulationDocument, known_fields
 from weft.wire.mistakes import check_types
@@ -66,7 +67,11 @@ async def read_submission(request: AnyRequest) -> Submission:
             hint="Send JSON.",
         )
     settings = request.services.settings
-    data = await read_bytes(request, settings.bunch_bytes_max)
+    data = await read_bytes(request)
+    return await body_apart(request, data, _submission_of, data, settings)
+
+
+def _submission_of(data: bytes, settings: Settings) -> Submission:
     try:
         body = read_json(data)
     except Unreadable as error:

@@ -14,6 +14,7 @@ from weft.api.http.doors import ApiDoor
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import (
     AnyRequest,
+    body_apart,
     foreign_origin,
     idempotency_key,
     query_pairs,
@@ -77,7 +78,7 @@ async def create_tes_task(request: AnyRequest) -> Response[bytes]:
     """Submit a task."""
     services, caller = request.services, request.caller
     data = await read_bytes(request, services.settings.bunch_bytes_max)
-    task = read_task(data)
+    task = await body_apart(request, data, read_task, data)
     names_files = any(one.url for one in (*(task.inputs or ()), *(task.outputs or ())))
     stores = await services.store.list_stores(caller) if names_files else ()
     in_images = services.settings.section(TesSettings).tes_images

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from weft.api.http.apart import Found, Given, apart
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.http.routing import Request
 from weft.core.access.token_text import stored_key
@@ -36,16 +37,15 @@ class Body:
     digest: bytes
     """Of method, path and body: what an Idempotency-Key stands for."""
 
-    def document(self, kind: type[Document]) -> Document:
+    async def document(self, request: AnyRequest, kind: type[Document]) -> Document:
         """Decode it; an empty body is the empty document."""
-        return decode(
-            self.data or (b"{}" if self.media.endswith("json") else b"\x80"), self.media, kind
-        )
+        data = self.data or (b"{}" if self.media.endswith("json") else b"\x80")
+        return await body_apart(request, data, decode, data, self.media, kind)
 
 
 async def read_document(request: AnyRequest, kind: type[Document]) -> Document:
     """Read the body as a document. Raise what `read_body` and `decode` raise."""
-    return (await read_body(request)).document(kind)
+    return await (await read_body(request)).document(request, kind)
 
 
 async def read_text(request: AnyRequest, limit: int) -> str:
@@ -85,7 +85,7 @@ async def read_submission(
     `parameters`: those of the query that say what is asked, if there are any.
     """
     body = await read_body(request)
-    return body.document(kind), _origin_of(request, body, *parameters)
+    return await body.document(request, kind), _origin_of(request, body, *parameters)
 
 
 def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Origin:
@@ -128,21 +128,37 @@ async def read_nested(
 ) -> tuple[Document, Nested, Origin]:
     """Read a document with a batch document in one of its fields; see `read_submission`."""
     body = await read_body(request)
-    document = body.document(kind)
-    if body.media == JSON:
-        part = bytes(read_json(body.data, dict[str, msgspec.Raw])[field])
-    else:
-        part = msgspec.json.encode(read_msgpack(body.data)[field])
-    with pointing(lambda pointer: f"/{field}{pointer}"):
-        nested = Nested(decode(part, JSON, BatchDocument), part)
-    return document, nested, _origin_of(request, body)
+    document = await body.document(request, kind)
+
+    def nested() -> Nested:
+        if body.media == JSON:
+            part = bytes(read_json(body.data, dict[str, msgspec.Raw])[field])
+        else:
+            part = msgspec.json.encode(read_msgpack(body.data)[field])
+        with pointing(lambda pointer: f"/{field}{pointer}"):
+            return Nested(decode(part, JSON, BatchDocument), part)
+
+    return document, await body_apart(request, body.data, nested), _origin_of(request, body)
+
+
+async def body_apart(
+    request: AnyRequest,
+    data: bytes,
+    function: Callable[Given, Found],
+    *args: Given.args,
+    **kwargs: Given.kwargs,
+) -> Found:
+    """Return what a function makes of a body, in a thread if it is large (`apart`)."""
+    caller = request.scope["state"].get("caller")
+    return await apart(len(data), caller, function, *args, **kwargs)
 
 
 async def read_body(request: AnyRequest) -> Body:
     """Read the body. Raise `TooLarge` as soon as it is, `RequestTimeout` if it comes too late."""
     media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
     data = await read_bytes(request)
-    digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()
+    head = f"{request.method} {request.scope['path']}\n".encode()
+    digest = await body_apart(request, data, lambda: hashlib.sha256(head + data).digest())
     return Body(data, media, digest)
 
 

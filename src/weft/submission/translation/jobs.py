@@ -36,6 +36,17 @@ Value = TypeVar("Value", int, bool)
 THREAD_JOBS: Final = 500
 """A larger document is translated in a thread, so that other requests are served meanwhile."""
 
+THREAD_VALUES: Final = 10_000
+"""So is one of few jobs with more items than these."""
+
+
+def _n_values(job: JobDocument) -> int:
+    """Return how many items the fields of a job have that may have very many."""
+    many = (job.command, job.env, job.parents, job.groups, job.attributes)
+    return sum(len(one) for one in many if one) + (
+        0 if job.simulation is None else len(job.simulation.steps)
+    )
+
 
 @dataclass(frozen=True)
 class Translated:
@@ -56,7 +67,7 @@ async def translate_apart(
 ) -> Translated:
     """Return the rows of a document (`translate`); of a larger one they are made in a thread."""
     n_values = sum(len(job.values or ()) for job in context.rare(jobs))
-    if len(jobs) + n_values <= THREAD_JOBS:
+    if len(jobs) + n_values <= THREAD_JOBS and sum(map(_n_values, jobs)) <= THREAD_VALUES:
         return translate(jobs, context, workers, problems)
     return await asyncio.to_thread(translate, jobs, context, workers, problems)
 

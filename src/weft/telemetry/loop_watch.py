@@ -1,0 +1,74 @@
+"""Watch an event loop: for how long it stood, and what held it up."""
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import PurePath
+from traceback import extract_stack
+from typing import Final
+
+from weft.telemetry.log import log
+from weft.telemetry.metrics import LOOP_STOOD_SECONDS
+
+LIMIT_S: Final = 0.5
+"""A loop that turns no more often serves others late."""
+LOGGED_S: Final = 10.0
+"""At least this time is between two lines of the log; the metric has them all."""
+FRAMES: Final = 8
+Told = Callable[[float, str], None]
+
+
+async def watch_loop(limit_s: float = LIMIT_S, told: Told | None = None) -> None:
+    """Tell each time for which the loop of the caller stood longer than this, with the innermost
+    frames of what held it up: by `told`, or in the log and the metric. Run it beside a server.
+    """
+    watch = _Watch(threading.get_ident(), limit_s)
+    thread = threading.Thread(target=watch.run, name="weft-loop-watch", daemon=True)
+    thread.start()
+    logged_at = -LOGGED_S
+    try:
+        while True:
+            watch.frames = ""
+            watch.beat = began = time.monotonic()
+            await asyncio.sleep(limit_s / 2)
+            stood_s = time.monotonic() - began - limit_s / 2
+            if stood_s < limit_s:
+                continue
+            if told is not None:
+                told(stood_s, watch.frames)
+                continue
+            LOOP_STOOD_SECONDS.observe(stood_s)
+            if began - logged_at >= LOGGED_S:
+                logged_at = began
+                log.warning("api.loop_stood", ms=round(stood_s * 1000), frames=watch.frames)
+    finally:
+        watch.over.set()
+
+
+class _Watch:
+    """A thread that looks at what another one does while that does not turn."""
+
+    def __init__(self, ident: int, limit_s: float) -> None:
+        self.beat = time.monotonic()
+        self.frames = ""
+        self.over = threading.Event()
+        self._ident = ident
+        self._limit_s = limit_s
+
+    def run(self) -> None:
+        seen = 0.0
+        while not self.over.wait(self._limit_s / 2):
+            beat = self.beat
+            if beat != seen and time.monotonic() - beat > self._limit_s:
+                seen = beat
+                self.frames = _frames_of(self._ident)
+
+
+def _frames_of(ident: int) -> str:
+    """Return the innermost frames of a thread, the innermost first."""
+    frame = sys._current_frames().get(ident)  # noqa: SLF001 (there is no other way)
+    stack = extract_stack(frame)[-FRAMES:] if frame else []
+    shown = (f"{one.name} ({PurePath(one.filename).name}:{one.lineno})" for one in reversed(stack))
+    return " < ".join(shown)

@@ -256,6 +256,39 @@ async def test_input_that_changes_all_the_time_is_waited_for(worker: Worker) -> 
     assert "it was changed while it was fetched" in end.message
 
 
+async def test_input_that_hangs_ends_with_its_attempt(worker: Worker) -> None:
+    """Its connection, and its place in the cache: the next one asks anew."""
+    broken = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        heads.append(1)
+        writer.write(b'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: 2\r\n\r\n1')
+        if len(heads) > 1:
+            writer.write(b"2")
+        else:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
+            broken.set()
+        writer.close()
+
+    heads = list[int]()
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, asyncio.timeout(60):
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/a"
+        worker.store.submit(sh("cat a", inputs=(FileInput(url),)))
+        while not heads:
+            await asyncio.sleep(0.01)
+        worker.store.cancel(1)
+        (first,) = await worker.store.until(1)
+        worker.store.submit(sh("cat a", inputs=(FileInput(url),)))
+        _, second = await worker.store.until(2)
+        await broken.wait()
+    assert (first.reason, second.reason) == (Reason.CANCELLED, None)
+    assert worker.output(second) == b"12"
+    await until_empty(worker)
+
+
 @needs_root
 async def test_jobs_share_what_was_fetched_and_cannot_change_it(of_root: Worker) -> None:
     """With an account of its own a job gets a link to it, if it wants; else a copy of its own."""

@@ -226,22 +226,27 @@ class HandOver:
     async def _hand_over_with_files(self, one: Assignment, code: Path | None = None) -> None:
         self._attempts.enter(one.key, Phase.STAGING_INPUTS)
         given: Assignment | Ended = one
+        if (held := self._held.live(one.key)) is not None:
+            held.bringing = asyncio.current_task()
         try:
             if self._checkpoints.is_wanted(one.key):
                 await self._checkpoints.bring_here(one.key, one.account)
-        except OSError as error:
-            why = f"its checkpoint cannot be written: {error.strerror}"
-            given = never_started(one.key, Reason.DISK, now_ns=time.monotonic_ns(), message=why)
-        else:
             if code is not None or _names_files(one.spec):
                 tell = partial(self._attempts.enter, one.key, Phase.STAGING_INPUTS)
                 given = await self._files.bring(one, tell, code)
+        except OSError as error:
+            why = f"its checkpoint cannot be written: {error.strerror}"
+            given = never_started(one.key, Reason.DISK, now_ns=time.monotonic_ns(), message=why)
+        except asyncio.CancelledError:
+            if self._held.live(one.key) is None:  # the attempt ended, not the session
+                self._files.remove(one.key)
+            raise
         if (held := self._held.live(one.key)) is None:
             self._files.remove(one.key)  # cancelled while they were brought
         elif isinstance(given, Ended):
             self._attempts.end(given)
         else:
-            held.phase = None  # a lease again
+            held.phase = held.bringing = None  # a lease again
             await self._submit_late([given])
 
     def _has_files(self, assignment: Assignment) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from plugins.test_s3_stores import HERE, KEY, answering, serving
-from weft.core.states import AttemptKey
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.ports.file_store import Signed, ToSign
 from weft.ports.runner import Ended, Known, Runner
@@ -20,6 +20,7 @@ from weft.ports.store import Registered
 from weft.settings import Settings
 from weft.wire.documents.files import FileOutput
 from weft.worker import boottime
+from weft.worker.agent import job_files
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.site import Fence, FenceTerms
@@ -108,6 +109,47 @@ async def test_nothing_appears_once_the_fence_is_over(
             if not is_late:
                 break
     assert (over_at > 6 + (n_bytes > 0)) == bool(to)  # each step was the one
+
+
+@pytest.mark.parametrize("is_refused", [True, False], ids=["connection", "signature"])
+async def test_what_is_left_waits_for_a_store_that_is_away(
+    is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it was tried; the wait is not billed. After `output_away_s_max` it ends."""
+    monkeypatch.setattr(job_files, "_AGAIN_FIRST_S", 1e-3)
+    monkeypatch.setattr(job_files, "_AGAIN_LONGEST_S", 1e-3)
+    fence = Fence(cast("Runner", Ear()), TERMS)
+    fence.renew(time.monotonic_ns())
+    n_tries, back_at = 0, 1 << 30
+
+    class Store:
+        async def sign(self, _: int, __: AttemptKey, wanted: Sequence[ToSign]) -> list[Signed]:
+            nonlocal n_tries
+            n_tries += 1
+            if n_tries > back_at:
+                return [Signed(f"{url}&part=0") for _ in wanted]
+            away = (
+                Signed("http://127.0.0.1:1/a") if is_refused else Signed("", "away", is_away=True)
+            )
+            return [away for _ in wanted]
+
+    async def left(root: Path, settings: Settings) -> Ended:
+        objects = ObjectHttpCarrier(HERE, 10)
+        site = replace(file_site(root), signer=Store(), objects=objects, settings=settings)
+        files = JobFiles(site, FakeStore(), 1, root / "files", fence)
+        (files._directories.make(KEY) / "a").write_bytes(b"result")
+        files._directories.keep_plan(KEY, Plan(outputs=(FileOutput("a", STORED),)))
+        return await files.keep(Ended(KEY, 10, 100), lambda _: ())
+
+    answer = answering("200 OK", b"", more='ETag: "x"\r\n')
+    async with serving(answer) as url, asyncio.timeout(60):
+        failed = await left(tmp_path / "short", Settings(output_away_s_max=1))
+        assert n_tries > 30
+        assert failed.reason is Reason.FILES
+        n_tries, back_at = 0, 200
+        kept = await left(tmp_path / "long", Settings())
+    assert kept.reason is None
+    assert n_tries > back_at
 
 
 @pytest.mark.parametrize("silent_s", [29, 31])

@@ -189,6 +189,12 @@ class WorkerSettings:
     input_url_s_max: float = setting(
         3600.0, "seconds within which a file comes by http or https", within=(1, 86_400)
     )
+    output_away_s_max: float = setting(
+        259_200.0,
+        "seconds that what a job has left waits for a store that does not answer, before the job "
+        "fails without it",
+        within=(1, 31_536_000),
+    )
     staging_files_max: int = setting(
         4,
         "files and requirements of a tenant that a worker fetches or keeps at a time; of all of "

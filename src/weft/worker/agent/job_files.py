@@ -22,7 +22,7 @@ from weft.core.files.products import WrongProducts
 from weft.core.states import AttemptKey, Reason
 from weft.core.text.filling import names_product
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile, StoreAway
-from weft.ports.patience import tasks_beside, until_answered
+from weft.ports.patience import retry_s, tasks_beside, until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import KeptFile, WorkerStore
 from weft.telemetry.log import log
@@ -37,8 +37,8 @@ from weft.worker.stager.placing import give
 
 _PIECE_BYTES: Final = 1 << 20
 _TRIES: Final = 3
-_AGAIN_S: Final = 2.0
-_AWAY_TRIES: Final = 30
+_AGAIN_FIRST_S: Final = 2.0
+_AGAIN_LONGEST_S: Final = 30.0
 _NAMED_MAX: Final = 10
 ReadProducts = Callable[[AttemptKey], Sequence[Mapping[str, Any]]]
 _NO_OUTPUTS: Final = frozenset({Reason.PREEMPTED, Reason.LOST, Reason.OVERDUE})
@@ -167,8 +167,10 @@ class JobFiles:
             # Not from the end on: its agent, or the database, may have been away.
             over_ns, begun_ns = self._fence.over_ns(), time.monotonic_ns()
             outputs = [output for output in plan.outputs if _is_wanted(output, ended)]
-            kept, problem = await self._keep_all(key, outputs, plan, products)
+            waits_s = [0.0]
+            kept, problem = await self._keep_all(key, outputs, plan, products, waits_s)
             took_ns = time.monotonic_ns() - begun_ns + over_ns - self._fence.over_ns()
+            took_ns -= round(max(waits_s) * 1e9)  # nobody is billed while a store is away
             plan = msgspec.structs.replace(
                 plan,
                 kept=tuple(kept),
@@ -196,10 +198,15 @@ class JobFiles:
         return msgspec.structs.replace(stored, message=ended.message or plan.problem)
 
     async def _keep_all(
-        self, key: AttemptKey, outputs: list[FileOutput], plan: Plan, products: ReadProducts
+        self,
+        key: AttemptKey,
+        outputs: list[FileOutput],
+        plan: Plan,
+        products: ReadProducts,
+        waits_s: list[float],
     ) -> tuple[list[KeptFile], str]:
         """Return what was kept, and why not all was: what cannot be kept is left out, for any
-        other problem nothing is kept.
+        other problem nothing is kept. `waits_s` gets how long files waited for their stores.
         """
         if not outputs:
             return [], ""
@@ -217,7 +224,9 @@ class JobFiles:
                 folder=None if plan.folder is None else Path(plan.folder),
                 product_of=partial(product_in, work, named, plan.owner),
             )
-            keeping = [asyncio.create_task(self._keep_one(key, one, plan.owner)) for one in found]
+            keeping = [
+                asyncio.create_task(self._keep_one(key, one, plan.owner, waits_s)) for one in found
+            ]
             async with tasks_beside(keeping):
                 return list(await asyncio.gather(*keeping)), _listed(problems)
         except FileProblem as error:
@@ -227,8 +236,11 @@ class JobFiles:
         except OSError as error:
             return [], f"its outputs cannot be kept: {error.strerror}"
 
-    async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
-        work, n_away, n_changed = self._directories.work_of(key), 0, 0
+    async def _keep_one(
+        self, key: AttemptKey, one: LeftFile, owner: int | None, waits_s: list[float]
+    ) -> KeptFile:
+        """Keep a file, however long its store is away: it is what the job has computed."""
+        work, n_away, n_changed, waited_s = self._directories.work_of(key), 0, 0, 0.0
         while True:
             if in_store(one.target):
                 await self._fence.until_it_holds()
@@ -239,12 +251,17 @@ class JobFiles:
                     n_changed += 1
                     if n_changed >= _TRIES:
                         raise FileDiffers(f"its output {one.source!r}: {error}") from error
-                except StoreAway:
-                    n_away += self._fence.holds
-                    if n_away >= _AWAY_TRIES:
+                except StoreAway as error:
+                    n_away += 1
+                    if waited_s > self._site.settings.output_away_s_max:
                         raise
+                    if n_away == 1:
+                        log.warning("attempt.store_away", key=key, error=f"{error}")
             if n_away:
-                await asyncio.sleep(_AGAIN_S)
+                pause_s = retry_s(n_away, first_s=_AGAIN_FIRST_S, longest_s=_AGAIN_LONGEST_S)
+                await asyncio.sleep(pause_s)
+                waited_s += pause_s
+                waits_s.append(waited_s)
 
     async def _keep_now(
         self, key: AttemptKey, work: Path, one: LeftFile, owner: int | None

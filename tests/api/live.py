@@ -41,6 +41,7 @@ from weft.wire.usage_format import UsageSample
 from weft.worker.agent.specs import Signatures
 from weft_link.served import spool_limits_of
 from weft_link.serving import WorkerLink
+from weft_link.serving.left_files import LinkedFiles
 from weft_link.serving.linked_hand_over import LinkedHandOver
 
 TOKEN = "token-of-a-test"
@@ -116,8 +117,9 @@ class LiveApi:
                 return SecretKeys(self.secret_keys)
 
             handing_over = LinkedHandOver(keys, Signatures(linked, keys))
+            files = LinkedFiles(self.settings.home / "files", self.settings.output_bytes_max, 0)
             self.spool = FileSpool(self.settings.home / "logs", spool_limits_of(self.settings))
-            link = WorkerLink(lambda: linked, self.spool, 30.0, handing_over)
+            link = WorkerLink(lambda: linked, self.spool, 30.0, handing_over, files)
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)

@@ -3,6 +3,7 @@ may tell lies about, and what comes of it: nothing for others.
 """
 
 import asyncio
+import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.file_store import HeldFile
+from weft.ports.left_files import LeftFile
 from weft.ports.store import Claimed, KeptFile, WorkerStore
 from weft.ports.worker_link import LogPart
 from weft.settings import Settings
@@ -39,7 +41,7 @@ from weft.wire.log_format import (
 )
 from weft_link.served import spool_limits_of
 from weft_link.serving.keeping import SpoolKeeping
-from weft_link.source import LinkedCheckpoints
+from weft_link.source import LinkedCarrier, LinkedCheckpoints
 from weft_link.worker import shipping
 from weft_link.worker.calls import LinkCaller, LinkFinder
 
@@ -393,6 +395,38 @@ async def test_output_ends_at_what_no_spawner_writes(site: Site, forged: bytes) 
         assert answer.status_code < 500, (path, answer.text)
 
 
+async def test_files_are_those_of_live_attempts_within_their_bounds(site: Site) -> None:
+    key, strange = AttemptKey(*key_of(site.one)), AttemptKey(site.batch_id, 7, 1)
+    files, kept = site.path / "files", LinkedCarrier(site.link)
+
+    async def write(offset: int, data: bytes, whole: bytes, of: AttemptKey = key) -> int:
+        file = LeftFile(len(whole), hashlib.sha256(whole).digest())
+        n_bytes: int = await site.link.call("write_file", site.incarnation, of, offset, data, file)
+        return n_bytes
+
+    with pytest.raises(LinkRefused):
+        await write(0, b"x", b"x", strange)
+    assert await write(3, b"def", b"abcdef") == 0  # its begin is missing
+    assert await write(0, b"abc", b"abcdef") == 3
+    assert await write(0, b"abc", b"abcdef") == 3  # a repeat
+    with pytest.raises(LinkFrameRefused):
+        await write(3, b"xyz", b"abcdef")  # another digest
+    with pytest.raises(LinkFrameRefused):
+        await write(5, b"xyz", b"abcdef")  # behind its end
+    too_long = LeftFile(1 << 62, bytes(32))
+    with pytest.raises(LinkFrameRefused):
+        await site.link.call("write_file", site.incarnation, key, 0, b"x", too_long)
+    body = os.urandom(3 << 20)
+    with (site.path / "left").open("w+b") as file:
+        file.write(body)
+        file.flush()
+        held = HeldFile(file.fileno(), len(body), hashlib.sha256(body).digest())
+        await asyncio.gather(*(kept.keep(key, held) for _ in range(3)))  # the same file thrice
+        await kept.keep(key, held._replace(n_bytes=0, digest=hashlib.sha256().digest()))
+    names = {one.name for one in files.rglob("*") if one.is_file()}
+    assert names == {held.digest.hex(), hashlib.sha256().hexdigest()}
+
+
 async def test_a_worker_names_only_files_that_its_job_leaves(site: Site) -> None:
     outputs = [{"from": "x", "to": "store://results/run/"}]
     store = {"url": "s3://bucket/a", "access": "write", "credentials": "env"}
@@ -400,7 +434,7 @@ async def test_a_worker_names_only_files_that_its_job_leaves(site: Site) -> None
         assert (await site.http.put(f"/v1/stores/{name}", json=store)).status_code == 200
     await site.submit(1, outputs=outputs)
     (one,) = await site.worker.claim_jobs(site.incarnation, claim_of(1))
-    key, good = AttemptKey(*key_of(one)), KeptFile("out/x", 3, bytes(32))
+    key, good = AttemptKey(*key_of(one)), KeptFile("out/x", 3, hashlib.sha256(b"abc").digest())
 
     async def record(*files: KeptFile) -> bool:
         return await site.worker.record_files(
@@ -424,6 +458,12 @@ async def test_a_worker_names_only_files_that_its_job_leaves(site: Site) -> None
     ):
         with pytest.raises(LinkFrameRefused):
             await record(good, wrong)
+    with pytest.raises(LinkFrameRefused):
+        await record(good)  # it was not brought
+    with (site.path / "x").open("w+b") as file:
+        file.write(b"abc")
+        file.flush()
+        await LinkedCarrier(site.link).keep(key, HeldFile(file.fileno(), 3, good.digest))
     assert await record(good, at("store://results/run/x"))
     stranger = AttemptKey(site.batch_id, 7, 1)
     assert not await site.worker.record_files(

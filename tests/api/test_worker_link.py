@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from weft.core.errors import (
 from weft.core.notes import Note
 from weft.core.states import AttemptKey, Reason
 from weft.plugins.log_stores.files.store import FileLogStore
+from weft.ports.left_files import LeftFile
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, Frame
@@ -162,17 +164,22 @@ async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside:
 
 async def test_files_of_a_job_are_found_when_it_has_ended(outside: Outside) -> None:
     batch_id = await outside.submit(2)
-    store = outside.store(outside.caller(await outside.token()))
+    store = outside.store(caller := outside.caller(await outside.token()))
     worker = (await store.register_worker(**facts())).incarnation_id
     first, second = sorted(await store.claim_jobs(worker, request()), key=key_of)
     key, reader = AttemptKey(*key_of(first)), AttemptKey(*key_of(second))
-    kept = KeptFile("out/a\nb", 3, bytes(32))
+    kept = KeptFile("out/a\nb", 3, sha256(b"abc").digest())
     wanted = [FileWanted(None, 1, None, kept.path), FileWanted(batch_id, 1, None, "other")]
+    with pytest.raises(LinkFrameRefused) as refused:
+        await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
+    assert "was not brought here" in (refused.value.detail or "")
+    file = LeftFile(3, kept.digest)
+    assert await caller.call("write_file", worker, key, 0, b"abc", file) == 3
     assert await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
     before = await store.find_files(worker, reader, wanted)
     await store.complete_attempts(worker, [end_report(first)])
     found = [*before, *await store.find_files(worker, reader, wanted)]
-    assert [one and one.digest for one in found] == [None, None, bytes(32), None]
+    assert [one and one.digest for one in found] == [None, None, kept.digest, None]
     for of, live in ((key, False), (reader, True)):
         assert await store.record_products(worker, of, [{"type": "F"}], inputs=None) == live
     assert not await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)

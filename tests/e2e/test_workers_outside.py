@@ -152,6 +152,33 @@ def test_what_a_running_job_has_outside_is_listed_and_read(
         assert weft.run("wait", job.partition(".")[0]).returncode == 0
 
 
+def test_what_a_job_leaves_is_at_home_when_its_end_is_told(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    """Whatever becomes of its machine; also an empty file, two that are the same, a failed job."""
+    with outside.running():
+        outputs = [{"from": "*", "when": "always"}]
+        script = "head -c 2500000 /dev/zero > a; cp a b; : > empty; exit "
+        jobs: list[dict[str, object]] = [
+            {"script": script + code, "outputs": outputs} for code in "03"
+        ]
+        batch = submit(weft, tmp_path, jobs)
+        weft.run("wait", batch)
+    shutil.rmtree(outside.home)
+    for number in (1, 2):
+        job, to = f"{batch}.j{number}", tmp_path / f"{number}"
+        listed = json.loads(weft.run("files", "ls", job, "--json").stdout)
+        assert {one["path"]: one["bytes"] for one in listed} == {
+            "a": 2_500_000,
+            "b": 2_500_000,
+            "empty": 0,
+        }
+        for name in ("a", "b", "empty"):
+            weft.told("files", "get", job, name, "--to", str(to))
+            assert (to / name).read_bytes() == bytes(0 if name == "empty" else 2_500_000)
+    assert not list(weft.home.glob("files/*/*/.left-*"))
+
+
 @pytest.mark.heavy
 def test_a_worker_outside_says_why_a_certificate_is_wrong_until_it_is_renewed(
     weft: Weft, tmp_path: Path

@@ -99,6 +99,7 @@ HARMLESS = {
         "file_digest(content, 'sha256').hexdigest() != file['Checksum']",
     ): BACKED_UP,
     ("plugins/log_stores/files/spool.py", "_digest_of(fd) != found.digest"): CONTENT,
+    ("weft_link/serving/left_files.py", "_digest_of(fd) != file.digest"): CONTENT,
     (
         "plugins/log_stores/files/spool.py",
         "os.pread(fd, _HEAD.size, 0) != _HEAD.pack(found.digest, found.n_bytes)",

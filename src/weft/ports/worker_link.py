@@ -33,6 +33,7 @@ from weft.core.states import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
+from weft.ports.left_files import LeftFile
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store.driver import Notices
 from weft.ports.store.worker import (
@@ -282,6 +283,14 @@ class LinkCalls(WorkerStore, OfferedStore, Protocol):
         """Keep this part of what a live attempt has put into its checkpoint's directory, at most
         `LOG_BYTES_MAX`; return how much of it is there. The first part begins it anew. With its
         last byte it takes the place of what was kept of the job before, whose digest it must have.
+        """
+
+    async def write_file(
+        self, incarnation_id: Number, key: AttemptKey, offset: Count, data: _Part, file: LeftFile
+    ) -> int:
+        """Keep this part of a file that a live attempt has left, at most `LOG_BYTES_MAX`; return
+        how much of it is there, which is all if the server has it. `record_files` is refused for
+        files that have not come. Repeats are harmless.
         """
 
     async def find_checkpoint(

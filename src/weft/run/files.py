@@ -15,6 +15,7 @@ from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Objects
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_store import FileStore, UrlSigner
+from weft.ports.left_files import FileCarrier
 from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
 from weft.run.host.job_accounts import job_directory
@@ -76,14 +77,22 @@ def tried_web_files(settings: Settings) -> WebFiles:
 
 
 def file_site_of(
-    settings: Settings, home: Home, logs: Path, signer: UrlSigner, scratch: Path
+    settings: Settings,
+    home: Home,
+    logs: Path,
+    signer: UrlSigner,
+    scratch: Path,
+    carrier: FileCarrier | None = None,
 ) -> FileSite:
-    """Return where files of jobs are, and their limits. `logs`: named as the database."""
+    """Return where files of jobs are, and their limits. `logs`: named as the database; `carrier`:
+    of a worker outside.
+    """
     is_root = settings.run_as == "user"
     return FileSite(
         kept=KeptFiles(home.files / logs.name),
         host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
         signer=signer,
+        carrier=carrier,
         objects=ObjectHttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
         web=web_files(settings),
         settings=settings,

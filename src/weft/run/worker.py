@@ -176,7 +176,9 @@ def _agent_of(
         ),
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
-        files=file_site_of(settings, home, logs, source.signer, _scratch(settings, home)),
+        files=file_site_of(
+            settings, home, logs, source.signer, _scratch(settings, home), source.files
+        ),
         settings=settings,
         disks=Disks((logs, job_directory(settings, home)), settings.worker_free_bytes_min),
         log_keeper=KeepsFilesToo(

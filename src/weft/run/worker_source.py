@@ -18,6 +18,7 @@ from weft.plugins.log_stores.s3.changes import Changes
 from weft.ports.checkpoints import CheckpointCarrier
 from weft.ports.file_store import UrlSigner
 from weft.ports.function_signatures import FunctionSignatures
+from weft.ports.left_files import FileCarrier
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import GivingStore, Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
@@ -99,6 +100,8 @@ class WorkerSource:
     """Returns what removes output, here and where it was brought."""
     checkpoints: CheckpointCarrier | None = None
     """Carries them to where workers elsewhere find them; None: they stay in the home."""
+    files: FileCarrier | None = None
+    """Brings what jobs leave to where the server reads it; None: its home is this one."""
     giving: GivingStore | None = None
     """The same store, if it claims for workers that sleep."""
     offered: OfferedStore | None = None

@@ -21,6 +21,7 @@ from weft.store import open_worker_store
 from weft.worker.agent.specs import Signatures
 from weft_link.serving import WorkerLink
 from weft_link.serving.keeping import SpoolKeeping
+from weft_link.serving.left_files import LinkedFiles, removing
 from weft_link.serving.linked_hand_over import LinkedHandOver
 
 CONNECTIONS_MAX = 8
@@ -34,6 +35,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
     """
     limits, keys = spool_limits_of(settings), partial(read_secret_keys, settings, home)
     spool, lost_after_s = FileSpool(home.logs, limits), settings.lost_after_s
+    files = LinkedFiles(home.files, settings.output_bytes_max, limits.free_bytes_min)
     try:
         dsn = login_dsn(settings, "weft_worker")
     except NoRoleDatabase as error:
@@ -42,7 +44,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         def find_none() -> LinkedStore:
             raise missing
 
-        yield WorkerLink(find_none, spool, lost_after_s, LinkedHandOver(keys))
+        yield WorkerLink(find_none, spool, lost_after_s, LinkedHandOver(keys), files)
         return
     async with open_worker_store(
         dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX, pooler=settings.pooler
@@ -61,6 +63,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         keeping = SpoolKeeping(spool, limits, lambda: store)
         beside.append(asyncio.create_task(keeping.run(every_s)))
         beside.append(asyncio.create_task(keeping.watch_disk()))
+        beside.append(asyncio.create_task(removing(files, store, every_s)))
         async with tasks_beside(beside):
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)
@@ -73,7 +76,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
                 settings.products_max,
                 settings.product_bytes_max,
             )
-            yield WorkerLink(lambda: store, spool, lost_after_s, handing, to)
+            yield WorkerLink(lambda: store, spool, lost_after_s, handing, files, to)
 
 
 def spool_limits_of(settings: Settings) -> SpoolLimits:

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from weft.core.errors import Conflict
+from weft.core.errors import Conflict, Unavailable, WeftError
 from weft.core.findings import compare_clocks
 from weft.core.states import AttemptKey
 from weft.plugins.runners.spawner.beside import begin
 from weft.ports.checkpoints import CheckpointFound
-from weft.ports.file_store import HeldFile, Signed, ToSign
+from weft.ports.file_store import FileDiffers, FileRefused, HeldFile, Signed, StoreAway, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
+from weft.ports.left_files import LeftFile
 from weft.ports.patience import until_answered
 from weft.ports.store import OfferedStore, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, Hello, LinkFacts
@@ -117,6 +118,30 @@ class LinkedCheckpoints:
         return data
 
 
+class LinkedCarrier:
+    """The api keeps files that jobs leave; see the port `FileCarrier`."""
+
+    def __init__(self, caller: LinkCaller) -> None:
+        self._caller = caller
+
+    async def keep(self, key: AttemptKey, held: HeldFile) -> None:
+        """Send it in pieces."""
+        file, at = LeftFile(held.n_bytes, held.digest), -1
+        while at < held.n_bytes:
+            at = max(at, 0)
+            data = await asyncio.to_thread(held.read, at, _PIECE_BYTES)
+            if not data and at < held.n_bytes:
+                raise FileDiffers("it became shorter while it was kept")
+            try:
+                at = await self._caller.call(
+                    "write_file", self._caller.incarnation_id, key, at, data, file
+                )
+            except Unavailable as error:
+                raise StoreAway(f"{error.message}") from error
+            except WeftError as error:
+                raise FileRefused(f"the server does not take it: {error.detail}") from error
+
+
 @asynccontextmanager
 async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
     """Open the link to an api."""
@@ -149,6 +174,7 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         lost_after_s=settings.lost_after_s,
         keeper_with=partial(LinkedKeeper, link.caller),
         checkpoints=LinkedCheckpoints(link.caller),
+        files=LinkedCarrier(link.caller),
     )
     try:
         yield source

@@ -272,6 +272,8 @@ class JobFiles:
             held, target = HeldFile(fd, n_bytes, digest), one.target
             if not in_store(target):  # named by its digest, it replaces nothing
                 await self._site.kept.write(f"b{key.batch_id}/{digest.hex()}", held)
+                if self._site.carrier is not None:
+                    await self._site.carrier.keep(key, held)
                 return KeptFile(target, n_bytes, digest, message=message)
             await self._uploads.store(key, target, held._replace(check=self._fence.check))
         return KeptFile(target, n_bytes, digest, target, message)

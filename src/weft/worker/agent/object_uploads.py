@@ -21,6 +21,7 @@ from weft.ports.file_store import (
     UrlReader,
     UrlSigner,
 )
+from weft.ports.left_files import FileCarrier
 from weft.ports.patience import until_answered
 from weft.settings import Settings
 from weft.worker.stager.cache import InputCache
@@ -37,6 +38,8 @@ class FileSite:
 
     kept: FileStore
     """Files that weft keeps itself: `b7/DIGEST`."""
+    carrier: FileCarrier | None = None
+    """Brings them to the server's home, if that is elsewhere."""
     host: FileStore
     signer: UrlSigner
     objects: ObjectCarrier

@@ -23,6 +23,7 @@ from weft.ports.worker_link import (
     call_forms,
 )
 from weft_link.serving.calls import CALLS, About, Asked, Rule
+from weft_link.serving.left_files import LinkedFiles
 from weft_link.serving.linked_hand_over import LinkedHandOver
 from weft_link.serving.looking import LinkedRunningFiles
 from weft_link.serving.notices import LinkNotices, Listener, Notice
@@ -44,6 +45,7 @@ class WorkerLink:
     spool: Spool
     lost_after_s: float
     handing_over: LinkedHandOver
+    files: LinkedFiles
     shipped_to: Callable[[str], str | None] = lambda _database_id: None
     """Says where the output in the spool is shipped to, by the database; None: nowhere."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)

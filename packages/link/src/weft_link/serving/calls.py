@@ -18,6 +18,7 @@ import msgspec
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, OfferAnswer, WorkTerms
 from weft.ports.worker_link import Beat, Ends, Hello, LinkedStore, LinkTerms
+from weft_link.serving.left_files import LinkedFiles
 from weft_link.serving.linked_hand_over import LinkedHandOver
 from weft_link.serving.looking import LinkedRunningFiles
 from weft_link.serving.output import LinkedOutput
@@ -42,6 +43,7 @@ class Parts(Protocol):
     handing_over: LinkedHandOver
     running: LinkedRunningFiles
     output: LinkedOutput
+    files: LinkedFiles
     hearing: Hearing
     beats: SharedTransactions[Beat, HeartbeatAnswer]
 
@@ -184,6 +186,9 @@ async def _find_stores(_: Parts, asked: Asked) -> object:
 
 async def _record_files(parts: Parts, asked: Asked) -> object:
     await parts.handing_over.check_files(asked.store, **asked.given)
+    key = asked.given["key"]
+    if key in {one.key for one in await asked.store.list_live(asked.incarnation_id)}:
+        await parts.files.place(asked.store, key, asked.given["files"])
     return await asked.ask_store()
 
 
@@ -238,6 +243,12 @@ async def _checkpoint(parts: Parts, asked: Asked) -> object:
     return await getattr(parts.output, asked.name)(asked.store, **asked.given)
 
 
+async def _write_file(parts: Parts, asked: Asked) -> int:
+    given = {name: value for name, value in asked.given.items() if name != "incarnation_id"}
+    await parts.output.check_live(asked.store, asked.incarnation_id, given["key"])
+    return await parts.files.write(asked.store, **given)
+
+
 async def _answer_look(parts: Parts, asked: Asked) -> None:
     await parts.running.take(asked.store, **asked.given)
 
@@ -283,6 +294,7 @@ CALLS: Final[Mapping[str, Rule]] = MappingProxyType(
         "write_logs": Rule(_OWN, _output("write_many")),
         "remove_logs": Rule(_OWN, _output("remove")),
         "write_checkpoint": Rule(_OWN, _output("write_checkpoint")),
+        "write_file": Rule(_OWN, _write_file),
         "find_checkpoint": Rule(_OWN, _checkpoint),
         "read_checkpoint": Rule(_OWN, _checkpoint),
         "answer_look": Rule(_OWN, _answer_look),

@@ -90,7 +90,7 @@ class LinkedOutput:
         """
         path, data = given["path"], given["data"]
         if (key := attempt_of(path)) is not None:
-            await self._check_live(store, incarnation_id, key)
+            await self.check_live(store, incarnation_id, key)
         return await _in_thread(self._spool.write, _place(terms), path, given["offset"], data)
 
     async def write_many(
@@ -129,7 +129,7 @@ class LinkedOutput:
             elif (number := path.removeprefix("attempts/b")).isdecimal():
                 batches[int(number)] = path
         if keys:
-            await self._check_live(store, incarnation_id, *keys, ask=True)
+            await self.check_live(store, incarnation_id, *keys, ask=True)
         if batches:
             removed = set(await store.list_removed(sorted(batches)))
             paths = [path for path in paths if path not in batches.values()]
@@ -141,7 +141,7 @@ class LinkedOutput:
     ) -> int:
         """Keep a part of a checkpoint. Raise as `write`."""
         key: AttemptKey = given["key"]
-        await self._check_live(store, incarnation_id, key, ask=True)
+        await self.check_live(store, incarnation_id, key, ask=True)
         found = given["found"]._replace(attempt=key.attempt)
         part = (given["offset"], given["data"], found)
         return await _in_thread(self._spool.write_checkpoint, _place(terms), key, *part)
@@ -150,21 +150,22 @@ class LinkedOutput:
         self, store: LinkedStore, incarnation_id: int, key: AttemptKey
     ) -> CheckpointFound | None:
         """Find the checkpoint of the job of a live attempt. Raise `LinkRefused`."""
-        await self._check_live(store, incarnation_id, key)
+        await self.check_live(store, incarnation_id, key)
         return await asyncio.to_thread(self._spool.find_checkpoint, key.batch_id, key.job_id)
 
     async def read_checkpoint(
         self, store: LinkedStore, incarnation_id: int, key: AttemptKey, offset: int
     ) -> bytes:
         """Read a part of it. Raise `LinkRefused`."""
-        await self._check_live(store, incarnation_id, key)
+        await self.check_live(store, incarnation_id, key)
         return await asyncio.to_thread(
             self._spool.read_checkpoint, key.batch_id, key.job_id, offset, LOG_BYTES_MAX
         )
 
-    async def _check_live(
+    async def check_live(
         self, store: LinkedStore, incarnation_id: int, *keys: AttemptKey, ask: bool = False
     ) -> None:
+        """Raise `LinkRefused` unless the worker has these attempts. `ask`: do not remember."""
         live = await self._keys(store, incarnation_id, keys, ask=ask)
         if not all(key in live for key in keys):
             raise refused("It is about the output of an attempt that this worker has not.")

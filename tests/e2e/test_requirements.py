@@ -262,7 +262,8 @@ def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
 def test_pip_installs_where_there_is_no_uv(tmp_path: Path) -> None:
     """And what is there is not installed again."""
     wheel, folder = write_wheel(tmp_path), tmp_path / "made"
-    command = ("/bin/sh", INSTALLER, folder, OWN, sys.executable, "1000000", "5")
+    limits = INSTALLER.with_name("install_limits.py"), "1000000000", "10000", "1000000000"
+    command = ("/bin/sh", INSTALLER, folder, OWN, sys.executable, "5", *limits)
     env = {"PATH": "/usr/bin:/bin", "INDEX": str(tmp_path)}
     half = subprocess.run(command, env=env, input=b"tin", check=False)  # who sends it was killed
     assert (half.returncode, [*folder.iterdir()]) == (1, [])

@@ -229,8 +229,17 @@ class WorkerSettings:
     )
     requirements_cache_bytes: LargeBytes = setting(
         20 << 30,
-        "bytes of installed requirements beyond which those go that were not used for longest",
+        "bytes of installed requirements beyond which those go that were not used for longest; "
+        "no environment takes more, with what is fetched for it",
         within=(MIB, 1 << 50),
+    )
+    requirements_memory_bytes: LargeBytes = setting(
+        1 << 30,
+        "bytes of memory that the program may take that installs requirements of jobs",
+        within=(128 * MIB, 1 << 40),
+    )
+    requirements_files_max: int = setting(
+        500_000, "files of one environment of requirements", within=(10_000, 100_000_000)
     )
     output_bytes_max: LargeBytes = setting(
         1 << 40, "bytes of all outputs of one attempt", within=(MIB, 1 << 50)

@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -34,6 +35,8 @@ from weft.worker.agent.parts import write_parts
 from weft.worker.agent.site import AgentSite
 
 _INSTALLER: Final = str(Path(__file__).with_name("installer.sh"))
+_LIMITS: Final = str(Path(__file__).with_name("install_limits.py"))
+_MEMORY: Final = re.compile(r"MemoryError|memory allocation of|Cannot allocate memory")
 _OWN: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 _PAUSE_S: Final = 30.0
 _TOO_LONG, _SIGNALLED = 124, 128
@@ -82,11 +85,17 @@ class Environments:
         with _tally(name), _failing(name):
             async with self._room.of(await self._tenants.name_of(key)):
                 self._directory.mkdir(mode=0o711, exist_ok=True)
-                code, words = await self._run(text, python, folder)
-                if code < 0 or code > _SIGNALLED:  # nobody's fault: once more
-                    code, words = await self._run(text, python, folder)
-            if code and "no space left on device" in words.lower():
+                room, is_short = self._disk_room()
+                code, words = await self._run(text, python, folder, room)
+                if (code < 0 or code > _SIGNALLED) and not _MEMORY.search(words):
+                    # Nobody's fault: once more.
+                    code, words = await self._run(text, python, folder, room)
+            has_filled = is_short and "(requirements_cache_bytes)" in words
+            if code and ("no space left on device" in words.lower() or has_filled):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if code and _MEMORY.search(words):
+                most = self._settings.requirements_memory_bytes
+                words = f"it takes more than {most} bytes of memory (requirements_memory_bytes)"
             if code == _TOO_LONG:
                 words = "it takes too long (requirements_s)"
             if code:
@@ -98,12 +107,22 @@ class Environments:
             used = {name, *(held.environment for held in live)}
             await asyncio.to_thread(self._prune, used)
 
-    async def _run(self, text: bytes, python: str, folder: Path) -> tuple[int, str]:
+    def _disk_room(self) -> tuple[int, bool]:
+        """Return how many bytes an environment may have, and whether that is because the disk is
+        nearly full. Raise `OSError` if it is.
+        """
+        most = self._settings.requirements_cache_bytes
+        free = shutil.disk_usage(self._directory).free - self._settings.worker_free_bytes_min
+        if free <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return min(most, free), free < most
+
+    async def _run(self, text: bytes, python: str, folder: Path, room: int) -> tuple[int, str]:
         """Let a program install them that goes on if this process is killed: the next one waits
         for it. Return its exit code and its last words. Raise `OSError`.
         """
         index, seconds = self._settings.requirements_index or "", self._settings.requirements_s
-        blocks = self._settings.requirements_cache_bytes >> 9
+        limits = room, self._settings.requirements_files_max
         process = await asyncio.create_subprocess_exec(
             "timeout",
             "-k",
@@ -114,8 +133,10 @@ class Environments:
             folder,
             python,
             sys.executable,
-            str(blocks),
             str(len(text)),
+            _LIMITS,
+            *map(str, limits),
+            str(self._settings.requirements_memory_bytes),
             # It may have a password, which no command shows.
             env={**outer_environment(), "INDEX": index},
             start_new_session=True,

@@ -47,7 +47,7 @@ def install(request: pytest.FixtureRequest, tmp_path: Path) -> Install:
 
 
 def write_wheel(folder: Path, files: dict[str, str | int]) -> None:
-    """Make a wheel of files with these texts, or of so many bytes."""
+    """Make a wheel of files with these texts, or of this number of bytes."""
     texts = {
         f"{INFO}/METADATA": "Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n\n",
         f"{INFO}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

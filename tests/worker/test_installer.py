@@ -1,5 +1,6 @@
-"""What packages may do to a worker that installs them: nothing of theirs runs, and memory, disk,
-files and time are limited.
+"""What packages may do to a worker that installs them.
+
+Nothing of theirs runs; memory, disk, files and time are limited.
 """
 
 import io

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from api.test_feed_memory import event_rows
-from weft.api.feeds import AWAY_FEEDS, Feed, Feeds, Position, Subscription
+from weft.api.feeds import AWAY_FEEDS, Feed, Feeds, Position
 from weft.core.errors import Unavailable
 from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
@@ -60,10 +60,10 @@ def _feeds(store: Any) -> Feeds:  # noqa: ANN401 (a stand-in)
     return Feeds(cast("ApiStore", store), cast("Notices", _Notices()), lambda _: b"")
 
 
-async def _read_until(subscription: Subscription, last: int) -> list[int]:
+async def _read_until(feed: Feed, last: int) -> list[int]:
     """Return the numbers of the events that a feed remembers when it has come to the last one."""
     async with asyncio.timeout(60):
-        while (feed := subscription.feed).position is None or feed.position < (last, 0):
+        while feed.position is None or feed.position < (last, 0):
             await feed.changed(60)
     return [one.position[0] for one in feed.since((0, 0))]
 
@@ -78,7 +78,7 @@ async def test_failing_feed_leaves_the_others_alone_and_is_read_again(error: Exc
         seen = await _read_until(other, 50)
         n_failures = store.n_failures
         await _read_until(failing, 50)
-        failures = failing.feed.failures
+        failures = failing.failures
     await feeds.finish()
 
     assert seen == list(range(1, 51))

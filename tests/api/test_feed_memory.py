@@ -99,7 +99,7 @@ def test_many_streams_rest(n_own: int, n_others: int, least_s: float, most_s: fl
     """Those of a tenant that has very many rest so long that they cost others no more."""
     feeds = Feeds(cast("ApiStore", None), cast("Notices", None), _encode)
     feeds._n_of_tenant.update({1: n_own})
-    feeds._subscriptions = cast("Any", range(n_own + n_others))
+    feeds._n_streams = n_own + n_others
 
     assert least_s <= feeds.rest_s(1) <= most_s
 

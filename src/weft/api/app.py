@@ -112,16 +112,11 @@ class Application:
         )
         self._app = ReadForwarded(inner, trusted)
         self.forget_changes = partial(
-            forget_what_changes, notices, identities, services.queues, self._forget_streams
+            forget_what_changes, notices, identities, services.queues, services.streams.forget
         )
         """Run it beside the server: tokens that are revoked are refused at once, and their streams
         end; jobs go by the queues of now.
         """
-
-    def _forget_streams(self, told: int | None) -> None:
-        self.services.feeds.forget(told)
-        if self.services.link is not None:
-            self.services.link.forget(told)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope.setdefault("state", {})["services"] = self.services

@@ -51,9 +51,6 @@ PAGE_REST_MIN_S: Final = 0.25
 """A page is not read again sooner."""
 PAGE_REST_MAX_S: Final = 2.0
 """So that a page hears soon when most of the others are closed."""
-FORGOTTEN_MAX: Final = 1000
-FORGOTTEN_S: Final = 600.0
-"""A request that begins a stream does not last so long before."""
 SHORT_SLEEP_S: Final = 0.1
 """After a shorter sleep the time counts as still busy."""
 NOW_S: Final = 60.0
@@ -173,22 +170,6 @@ class Feed:
             self._known_from = oldest.position
 
 
-@dataclass(eq=False)
-class Subscription:
-    """One stream of a user, which ends when they may no longer read it."""
-
-    feed: Feed
-    caller: Caller
-    is_over: bool = False
-    of_page: bool = False
-    """Whether a page is told by it when to read itself again."""
-
-    def end(self) -> None:
-        """Let the stream end; a client that may still read resumes it with its own request."""
-        self.is_over = True
-        self.feed.tell()
-
-
 @dataclass(frozen=True)
 class Changes:
     """What happens after a moment."""
@@ -222,33 +203,28 @@ class Feeds:
         self._tasks: list[asyncio.Task[None]] = []
         self._asked_now_at = -NOW_S
         self._ending: asyncio.Task[None] | None = None
-        self._subscriptions: set[Subscription] = set()
+        self._n_streams = 0
         self._n_of_tenant: Counter[int] = Counter()
         """How many streams each has, without those of pages."""
         self._catch_ups: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self.n_pages = 0
         """How many pages are told when to read themselves again."""
-        self._forgotten_at: dict[int | None, float] = {}
 
     @contextlib.asynccontextmanager
-    async def open(self, caller: Caller, *, of_page: bool = False) -> AsyncIterator[Subscription]:
-        """Hold the feed of a user for one stream."""
+    async def open(self, caller: Caller, *, of_page: bool = False) -> AsyncIterator[Feed]:
+        """Hold the feed of a user for one stream; `of_page`: a page is told by it when to read
+        itself again.
+        """
         async with self._held(caller) as feed:
-            subscription = Subscription(feed, caller, self._is_forgotten(caller), of_page)
-            self._subscriptions.add(subscription)
+            self._n_streams += 1
             self.n_pages += of_page
             self._n_of_tenant[caller.tenant_id] += not of_page
-            expiry = None
-            if (left_s := caller.lasting()) is not None:
-                expiry = asyncio.get_running_loop().call_later(left_s, subscription.end)
             try:
-                yield subscription
+                yield feed
             finally:
-                self._subscriptions.discard(subscription)
+                self._n_streams -= 1
                 self.n_pages -= of_page
                 self._n_of_tenant -= Counter({caller.tenant_id: not of_page})  # keeps no zero
-                if expiry is not None:
-                    expiry.cancel()
 
     def rest_s(self, tenant_id: int, *, of_page: bool = False) -> float:
         """Return how long a stream rests after a message: nothing while there are few, unless it
@@ -256,32 +232,13 @@ class Feeds:
         """
         if of_page:
             return min(PAGE_REST_MAX_S, max(PAGE_REST_MIN_S, self.n_pages / PAGES_PER_S))
-        of_all = min(REST_MAX_S, _rest_among(len(self._subscriptions) - self.n_pages))
+        of_all = min(REST_MAX_S, _rest_among(self._n_streams - self.n_pages))
         of_tenant = min(REST_OF_TENANT_MAX_S, _rest_among(self._n_of_tenant[tenant_id]))
         return max(of_all, of_tenant)
 
     def catch_up(self, user_id: int) -> asyncio.Lock:
         """Return what one stream of a user at a time holds while it reads older events."""
         return self._catch_ups.setdefault(user_id, asyncio.Lock())
-
-    def forget(self, told: int | None) -> None:
-        """End the streams of callers about whom a notice is; None: of all."""
-        now = time.monotonic()
-        self._forgotten_at[told] = now
-        for subscription in self._subscriptions:
-            if told is None or subscription.caller.is_meant(told):
-                subscription.end()
-        if len(self._forgotten_at) > FORGOTTEN_MAX:
-            self._forgotten_at = {
-                one: at for one, at in self._forgotten_at.items() if now - at < FORGOTTEN_S
-            }
-
-    def _is_forgotten(self, caller: Caller) -> bool:
-        """Say whether a notice came after this caller was looked up, before the stream began."""
-        return any(
-            at >= caller.known_at and (told is None or caller.is_meant(told))
-            for told, at in self._forgotten_at.items()
-        )
 
     @contextlib.asynccontextmanager
     async def _held(self, caller: Caller) -> AsyncIterator[Feed]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from weft.api.feeds import Feeds
+from weft.api.open_streams import OpenStreams
 from weft.api.web_tokens.providers import Providers
 from weft.ports.file_store import FileStore, UrlReader
 from weft.ports.log_store import LogStore
@@ -48,6 +49,8 @@ class Services(SubmissionServices):
     feeds: Feeds
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams end."""
+    streams: OpenStreams = field(default_factory=OpenStreams)
+    """The answers that go on, which end with the right to them."""
     callback_key: str | None = field(default=None, repr=False)
     """Signs the callbacks of all tenants."""
     providers: Providers = field(default_factory=Providers)

@@ -215,9 +215,6 @@ class ServedLink(Protocol):
     ) -> CarriedCommand | wire.Refused | None:
         """Start a command beside an attempt; None: none of them has it."""
 
-    def forget(self, told: int | None) -> None:
-        """Ask again who may do what: of this token, or of all."""
-
 
 class LinkCalls(WorkerStore, OfferedStore, Protocol):
     """All that a linked worker may call."""

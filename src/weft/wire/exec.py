@@ -104,7 +104,7 @@ class Ended(msgspec.Struct, frozen=True, array_like=True, tag="ended"):
     exit_code: int | None
     with_job: bool = False
     why: str = ""
-    """Why its program could not be run."""
+    """Why its program could not be run, or was ended."""
 
 
 def frame(kind: int, data: bytes = b"") -> bytes:

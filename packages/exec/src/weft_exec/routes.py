@@ -1,10 +1,13 @@
 """`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job."""
 
 import shlex
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import batch_id_of, job_id_of
@@ -26,13 +29,16 @@ from weft.core.errors import (
 from weft.core.ids import format_job_ref
 from weft.plugins.runners.spawner.beside import Channel, begin
 from weft.ports.running_files import RunningAttempt
-from weft.ports.store import ACTION, Caller
+from weft.ports.store import ACTION, Caller, Row
 from weft.ports.worker_link import CarriedCommand
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name
 from weft.settings import Settings
 from weft.wire import exec as wire
 
+_LOST: Final = wire.frame(
+    wire.END, msgspec.json.encode(wire.Ended(None, why="you may run it no longer"))
+)
 _RELAY: Final = ("-I", "-S", "-c", Path(__file__).with_name("relay.py").read_text())
 
 
@@ -57,7 +63,7 @@ async def exec_job(request: AnyRequest) -> Stream:
     """
     services, caller = request.services, request.caller
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    attempts = await _checked(request)
     frames = wire.frames(body_of(request))
     document = await _document(frames, services.settings)
     of, name = live_attempt(attempts, batch_id, job_id), format_job_ref(batch_id, job_id)
@@ -79,6 +85,17 @@ async def exec_job(request: AnyRequest) -> Stream:
     if isinstance(channel, wire.Refused):
         raise _refusal(channel, name)
     return _Answer(channel, frames)
+
+
+async def _ask_again(request: AnyRequest) -> None:
+    ACTION.set(None)  # it is no new command
+    await _checked(request)
+
+
+async def _checked(request: AnyRequest) -> Sequence[Row]:
+    """Return the attempts of the job. Raise what refuses a command beside it."""
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    return await request.services.store.list_attempts(request.caller, batch_id, job_id)
 
 
 async def _begin(
@@ -116,7 +133,12 @@ class _Answer(Stream):
     def __init__(self, channel: Channel | CarriedCommand, frames: wire.Frames) -> None:
         unbuffered = {"x-accel-buffering": "no"}
         super().__init__(
-            channel.frames(), media_type=wire.MEDIA, status_code=200, headers=unbuffered
+            channel.frames(),
+            last=_LOST,
+            asked_by=_ask_again,
+            media_type=wire.MEDIA,
+            status_code=200,
+            headers=unbuffered,
         )
         self._channel = channel
         self._frames = frames

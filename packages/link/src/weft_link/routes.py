@@ -99,7 +99,9 @@ class _Carrying(Stream):
 
     def __init__(self, command: CarriedCommand) -> None:
         unbuffered = {"x-accel-buffering": "no"}
-        super().__init__(command.sent(), media_type=wire.MEDIA, headers=unbuffered)
+        super().__init__(
+            command.sent(), asked_by=_asker, media_type=wire.MEDIA, headers=unbuffered
+        )
         self._over = command.over
 
     async def hear(self, _: Receive) -> None:

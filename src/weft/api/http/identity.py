@@ -66,9 +66,12 @@ class Identities:
         scheme: str = "http",
         address: str = "",
         gateway_headers: str | None = None,
+        *,
+        again: bool = False,
     ) -> Caller:
         """Return the caller of a request with these headers: by a token, or by the session of a
         browser. `gateway_headers`: how headers begin whose token counts here before any other.
+        `again`: it was let in before, so that it is no try at a token.
 
         Raise `Unauthenticated`, and `TooManyFailedLogins` for a token that is not remembered, if
         too many wrong ones came from this address.
@@ -78,12 +81,14 @@ class Identities:
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
             return known[0]
-        self._failed_logins.check(address)
+        if not again:
+            self._failed_logins.check(address)
         epoch, began = self._epoch, time.monotonic()
         try:
             caller = await self._find(token, header)
         except Unauthenticated:
-            self._failed_logins.note(address)
+            if not again:
+                self._failed_logins.note(address)
             self._known.pop(digest, None)
             raise
         caller = replace(caller, known_at=began)

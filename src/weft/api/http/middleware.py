@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -296,19 +297,20 @@ class Authenticate:
             if scope["type"] == "http" and not self.is_open(scope["path"]):
                 try:
                     scope["state"]["caller"] = caller = await self._caller_of(scope)
+                    scope["state"]["find_caller"] = partial(self._caller_of, scope, again=True)
                     send = until_served.enter_context(self.requests.counted(caller, send))
                 except WeftError as error:
                     await _refuse(error, scope, send)
                     return
             await self.app(scope, receive, send)
 
-    async def _caller_of(self, scope: Scope) -> Caller:
+    async def _caller_of(self, scope: Scope, *, again: bool = False) -> Caller:
         headers, door = scope["state"]["headers"], scope["state"].get("door")
         address = (scope.get("client") or ("",))[0]
         if door is not None and door.takes_basic:
             headers = with_bearer(headers)
         caller = await self.identities.caller_of(
-            headers, scope["scheme"], address, door and door.gateway_headers
+            headers, scope["scheme"], address, door and door.gateway_headers, again=again
         )
         if scope["method"] not in SAFE:
             _refuse_other_pages(headers, scope, caller)
@@ -368,10 +370,14 @@ class LeadVisitors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and "caller" in (state := scope["state"]):
+            find, visitor = state["find_caller"], self._visits.caller_of
+
+            async def find_visitor() -> Caller:
+                return await visitor(scope, state["headers"], await find())
+
             try:
-                state["caller"] = await self._visits.caller_of(
-                    scope, state["headers"], state["caller"]
-                )
+                state["caller"] = await visitor(scope, state["headers"], state["caller"])
+                state["find_caller"] = find_visitor
             except WeftError as error:
                 await _refuse(error, scope, send)
                 return

@@ -7,16 +7,17 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Coroutine,
     Iterable,
     Mapping,
     MutableMapping,
     Sequence,
 )
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import EllipsisType, MappingProxyType, ModuleType
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast, get_args
 from urllib.parse import quote, unquote
 
 from weft.api.http.parameters import Query
@@ -32,6 +33,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Content_co = TypeVar("Content_co", bound=bytes | str, covariant=True)
 _DEFAULT_STATUS: Final = {"POST": 201, "DELETE": 204}
+LAST_S: Final = 0.5
+"""How long the end of a stream whose caller lost it is tried to be told."""
 _REST: Final = ":path}"
 _HINT: Final = "`/openapi.json` lists every path with its methods."
 
@@ -134,20 +137,46 @@ class Redirect(Response[bytes]):
 
 
 class Stream(Response[bytes]):
-    """An answer in pieces, which ends when they do, or when the client is gone."""
+    """An answer in pieces, which ends when they do, when the client is gone, or when the caller
+    may have it no longer. `resumes`: its client asks for the rest when it ends.
+    """
 
-    def __init__(self, pieces: AsyncIterator[bytes], **options: Any) -> None:  # noqa: ANN401 (those above)
+    def __init__(
+        self,
+        pieces: AsyncIterator[bytes],
+        *,
+        resumes: bool = False,
+        last: bytes | None = None,
+        asked_by: "Callable[[Request], Awaitable[object]] | None" = None,
+        **options: Any,  # noqa: ANN401 (those above)
+    ) -> None:
+        """`last`: the piece that tells a client that the right was lost; None: it is cut off.
+        `asked_by`: raises if a request for it would be refused now; None: its route does, if that
+        only reads.
+        """
         super().__init__(b"", **options)
         self._pieces = pieces
+        self.resumes = resumes
+        self._last = b"" if resumes else last
+        self.asked_by = asked_by
+        self.until_lost: Callable[[], Coroutine[Any, Any, None]] | None = None
+        """Returns when the caller may have it no longer; None: everybody may."""
 
     async def answer(self, receive: Receive, send: Send, status: int) -> None:
         await self._start(send, status)
         sending = asyncio.create_task(self._send_all(send))
         gone = asyncio.create_task(self.hear(receive))
-        async with tasks_beside((sending, gone)):
-            await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
-                sending.result()
+        tasks = [sending, gone]
+        if self.until_lost is not None:
+            tasks.append(asyncio.create_task(self.until_lost()))
+        async with tasks_beside(tasks):
+            over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in over - {gone}:
+                task.result()
+        if self._last is not None and not over & {sending, gone}:
+            with suppress(TimeoutError):  # of a client that does not read
+                async with asyncio.timeout(LAST_S):
+                    await send({"type": "http.response.body", "body": self._last})
 
     async def hear(self, receive: Receive) -> None:
         """Read what the client sends, until it is gone."""
@@ -184,6 +213,12 @@ class Route:
     def names(self) -> Sequence[str]:
         """Return method and path, as they are shown: `GET /v1/licences`."""
         return [f"{self.method} {path}" for path in self.path_formats]
+
+    @property
+    def streams(self) -> bool:
+        """Say whether it may answer with a stream, as its function says that it returns one."""
+        returned = self.fn.__annotations__.get("return")
+        return Stream in (returned, *get_args(returned))
 
     @property
     def path_formats(self) -> Sequence[str]:
@@ -317,6 +352,8 @@ class Router:
             await self._before(request)
             fn = request.route.fn
             answer = await (fn(request) if fn.__code__.co_argcount else fn())
+            if isinstance(answer, Stream):
+                self._watch(request, answer)
             await answer.answer(receive, note_start, request.route.status_code)
         except Exception as error:
             if has_started:
@@ -327,6 +364,26 @@ class Router:
                 self._answer_error,
             )
             await handle(request, error).answer(receive, send, request.route.status_code)
+
+    def _watch(self, request: Request, stream: Stream) -> None:
+        """Let a stream end when its caller may have it no longer."""
+        if not request.route.streams:
+            raise LookupError(f"{request.route.names} does not say that it returns a Stream")
+        if "caller" not in request.scope["state"]:
+            return
+        ask = stream.asked_by or (request.route.fn if request.method == "GET" else None)
+
+        async def ask_again() -> Caller:
+            state = request.scope["state"]
+            fresh = {**state, "caller": await state["find_caller"]()}
+            asked = replace(request, scope={**request.scope, "state": fresh})
+            await self._before(asked)
+            assert ask is not None
+            await ask(asked)
+            return asked.caller
+
+        again = None if ask is None or stream.resumes else ask_again
+        stream.until_lost = partial(request.services.streams.until_lost, request.caller, again)
 
     def _request_of(self, scope: Scope, receive: Receive) -> Request:
         """Return the request with its route. Raise `RouteNotFound`, `MethodNotAllowed`."""

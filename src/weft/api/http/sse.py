@@ -12,6 +12,8 @@ from weft.api.http.routing import Stream
 from weft.api.use_cases.follow import End, Followed, FollowPosition, Gap
 from weft.telemetry import metrics
 
+EVENTS: Final = "text/event-stream"
+"""The media type of streams whose clients ask again when they end."""
 KEEP_ALIVE: Final = b": keep-alive\n\n"
 KEEP_ALIVE_S: Final = 15.0
 
@@ -25,13 +27,14 @@ def message(document: object, *, kind: str | None = None, id_: str | None = None
 def stream_reply(
     pieces: AsyncIterator[bytes],
     *,
-    media: str = "text/event-stream",
+    media: str = EVENTS,
     status: int = 200,
     headers: Mapping[str, Any] | None = None,
 ) -> Stream:
     """Reply with a stream."""
     return Stream(
         pieces,
+        resumes=media == EVENTS,
         media_type=media,
         status_code=status,
         headers={"x-accel-buffering": "no", **(headers or {})},

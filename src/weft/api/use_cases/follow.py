@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from weft.api.feeds import Changes, Feed, Subscription
+from weft.api.feeds import Changes, Feed
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import Unavailable
@@ -69,14 +69,12 @@ class Follower:
 
     def __post_init__(self) -> None:
         self._outputs = Outputs(self.services, self.caller, self.batch_id)
-        self._subscription: Subscription
 
     async def items(self) -> AsyncGenerator[Sequence[Followed]]:
         """Yield what comes, an `End` last, and an empty sequence after `QUIET_S` without anything.
-        When the server stops or the caller may no longer read, there is no `End`.
+        When the server stops there is no `End`.
         """
-        async with self.services.feeds.open(self.caller) as self._subscription:
-            feed = self._subscription.feed
+        async with self.services.feeds.open(self.caller) as feed:
             while not self._is_over():
                 try:
                     async for items in self._step(feed):
@@ -87,7 +85,7 @@ class Follower:
                     await feed.changed(AWAY_S)
 
     def _is_over(self) -> bool:
-        return self.services.closing.is_set() or self._subscription.is_over
+        return self.services.closing.is_set()
 
     async def _step(self, feed: Feed) -> AsyncIterator[Sequence[Followed]]:
         """Look up the job, yield what there is, and wait until something may have changed."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from time import monotonic
 from typing import Final
 
-from weft.api.feeds import Feed, Position, Remembered, Subscription, remembered
+from weft.api.feeds import Feed, Position, Remembered, remembered
 from weft.api.services import Services
 from weft.core.errors import Unavailable
 from weft.ports.patience import wait_at_most
@@ -61,29 +61,27 @@ class EventWatch:
         self._spoke_at = monotonic()
 
     async def events(self) -> AsyncGenerator[Sequence[Remembered]]:
-        """Yield new events in order until the server stops or the caller may no longer read them,
-        and an empty sequence after `QUIET_S` without any. Raise `EventsGone` if the next
-        events of a slow watcher are removed.
+        """Yield new events in order until the server stops, and an empty sequence after `QUIET_S`
+        without any. Raise `EventsGone` if the next events of a slow watcher are removed.
         """
         feeds = self._services.feeds
-        async with feeds.open(self._caller, of_page=self._of_page) as subscription:
-            while not (self._services.closing.is_set() or subscription.is_over):
-                found = await self._next(subscription)
-                if found is not None and not subscription.is_over:
+        async with feeds.open(self._caller, of_page=self._of_page) as feed:
+            while not self._services.closing.is_set():
+                found = await self._next(feed)
+                if found is not None:
                     yield found
                     self._spoke_at = monotonic()
-                    is_behind = not subscription.feed.reaches(self.position)
+                    is_behind = not feed.reaches(self.position)
                     rest_s = feeds.rest_s(self._caller.tenant_id, of_page=self._of_page)
                     if found and not is_behind and rest_s:
                         await wait_at_most(rest_s, self._services.closing)
 
-    async def _next(self, subscription: Subscription) -> Sequence[Remembered] | None:
+    async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
         """Return the next events, none of them after a quiet time; None: look again."""
-        feed = subscription.feed
         if feed.position is None:
             return await self._wait(feed)
         if not feed.reaches(self.position):
-            return await self._catch_up(subscription)
+            return await self._catch_up(feed)
         new = feed.since(self.position)
         self.position = max(self.position, feed.position)
         if not new:
@@ -98,9 +96,9 @@ class EventWatch:
         self.position = max(self.position, feed.position or self.position)
         return ()
 
-    async def _catch_up(self, subscription: Subscription) -> Sequence[Remembered] | None:
+    async def _catch_up(self, feed: Feed) -> Sequence[Remembered] | None:
         """Read from the database what is older than the feed's memory."""
-        feed, feeds, closing = subscription.feed, self._services.feeds, self._services.closing
+        feeds, closing = self._services.feeds, self._services.closing
         turn = feeds.catch_up(self._caller.user_id)
         try:
             async with asyncio.timeout(QUIET_S):
@@ -108,7 +106,7 @@ class EventWatch:
         except TimeoutError:
             return ()  # a word for whoever listens; then it waits again, behind the others
         try:
-            if closing.is_set() or subscription.is_over:
+            if closing.is_set():
                 return None
             known, begun = feed.position, monotonic()
             rows, position = await self._services.store.list_events(

@@ -88,7 +88,8 @@ class Exec:
             self._reply.close()
             await asyncio.gather(feeding, return_exceptions=True)
         if ended.exit_code is None:
-            raise ExecLost("the server or the worker of the command is gone")
+            why = f"the command was ended: {ended.why}" if ended.why else ""
+            raise ExecLost(why or "the server or the worker of the command is gone")
         stdout, stderr = map(b"".join, kept.values())
         return Execution(ended.exit_code, stdout, stderr, ended.with_job)
 

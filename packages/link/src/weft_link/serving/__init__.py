@@ -120,10 +120,6 @@ class WorkerLink:
             self._terms[key] = link
         return self._terms[key]
 
-    def forget(self, told: int | None) -> None:
-        """End the notices of callers about whom a notice is; see `LinkNotices`."""
-        self._notices.forget(told)
-
     async def notices(
         self, caller: Caller, incarnation_id: int, *, again_s: float
     ) -> AsyncIterator[Notice | None]:

@@ -78,14 +78,6 @@ class LinkNotices:
                 self._listening.cancel()
                 self._stop()
 
-    def forget(self, told: int | None) -> None:
-        """End the streams of callers about whom a notice is, as that their token is revoked; None:
-        of all. A worker that may still listen does so again.
-        """
-        for stream, listener in list(self._streams.items()):
-            if told is None or (listener.caller and listener.caller.is_meant(told)):
-                stream.end()
-
     def hears(self, incarnation_id: int) -> bool:
         """Say whether this worker is connected here."""
         return any(stream.incarnation_id == incarnation_id for stream in self._streams.values())

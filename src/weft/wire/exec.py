@@ -83,6 +83,8 @@ class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
     """The kind of the terminal that its three streams are; empty: they are none."""
     with_python: bool = False
     """Whether `argv` is what the spawner's own Python gets."""
+    of_owner: bool = False
+    """Whether who asks owns the job: nobody else runs something under its account."""
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, tag="refused"):

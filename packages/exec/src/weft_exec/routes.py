@@ -18,6 +18,8 @@ from weft.api.http.trail import PATH_CHARS_MAX, action_of
 from weft.api.services import Services
 from weft.api.use_cases.files import live_attempt
 from weft.core.access.rights import Permission, Right
+from weft.core.access.secret_variables import hides, patterns_of
+from weft.core.bounded import read_json
 from weft.core.errors import (
     ExecElsewhere,
     InvalidValue,
@@ -34,7 +36,9 @@ from weft.ports.worker_link import CarriedCommand
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name
 from weft.settings import Settings
+from weft.submission.owners import require_owner
 from weft.wire import exec as wire
+from weft.wire.spec import JobSpec
 
 _LOST: Final = wire.frame(
     wire.END, msgspec.json.encode(wire.Ended(None, why="you may run it no longer"))
@@ -93,9 +97,35 @@ async def _ask_again(request: AnyRequest) -> None:
 
 
 async def _checked(request: AnyRequest) -> Sequence[Row]:
-    """Return the attempts of the job. Raise what refuses a command beside it."""
+    """Return the attempts of the job. Raise what refuses a command beside it: it would read what
+    the job's owner alone may use, and what nobody is shown.
+    """
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    return await request.services.store.list_attempts(request.caller, batch_id, job_id)
+    services, caller = request.services, request.caller
+    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    if await services.owner_of(caller, batch_id) == caller.user_name:
+        return attempts
+    spec = (await services.store.get_job(caller, batch_id, job_id))["spec"]
+    if spec is not None and _hides(spec, services.settings):
+        await require_owner(
+            services,
+            caller,
+            batch_id,
+            "run a command or reach a port beside this job",
+            because=", who alone uses the secrets of the job and sees its masked variables.",
+            hint="Ask its owner to do it, or to submit a job that needs neither.",
+        )
+    return attempts
+
+
+def _hides(spec: JobSpec, settings: Settings) -> bool:
+    """Say whether a job has secrets or variables that nobody is shown."""
+    masks = patterns_of(settings.masked_env)
+    given = [spec.env, spec.inherit_env, spec.identity]
+    if spec.original is not None:  # a door's document, where the variables may have other places
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            given.append(read_json(spec.original))
+    return bool(spec.secrets) or any(hides(one, masks) for one in given)
 
 
 async def _begin(
@@ -116,6 +146,7 @@ async def _begin(
         caller.tenant_id,
         document.terminal.name if document.terminal else "",
         bool(document.port),
+        await services.owner_of(caller, of.key.batch_id) == caller.user_name,
     )
     path = Home(settings.home).run / f"spawner-{file_name(of.worker)}.sock{wire.SUFFIX}"
     channel: Channel | CarriedCommand | wire.Refused | None = await begin(

@@ -37,6 +37,30 @@ def masked(environment: Mapping[str, str], patterns: tuple[str, ...]) -> dict[st
     }
 
 
+def hides(document: object, patterns: tuple[str, ...]) -> bool:
+    """Say whether a document, at any depth, holds what `masked` would not show: in a mapping of
+    names, or in entries with a `name` and a `value`.
+
+    >>> hides({"env": [{"name": "A_TOKEN", "value": "x"}]}, ("*TOKEN*",)), hides({"a": "b"}, ())
+    (True, False)
+    """
+    if isinstance(document, str):
+        return without_password(document) != document
+    if isinstance(document, Mapping):
+        named = {**document, document.get("name"): document.get("value")}
+        return any(
+            (
+                isinstance(name, str)
+                and isinstance(value, str)
+                and value
+                and matches(name, patterns)
+            )
+            or hides(value, patterns)
+            for name, value in named.items()
+        )
+    return isinstance(document, list | tuple) and any(hides(one, patterns) for one in document)
+
+
 def without_password(text: str) -> str:
     """Return a text with the passwords of its URLs masked."""
     return _PASSWORD_IN_URL.sub(rf"\g<1>{MASK}", text)

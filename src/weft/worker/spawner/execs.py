@@ -139,6 +139,8 @@ class Execs:
             return Refused("WORKER.EXEC_ELSEWHERE", "its worker is not on this host")
         if attempt is None or not attempt.pid or attempt.ended_ns:
             return Refused("API.JOB_NOT_RUNNING", "it has no process now")
+        if attempt.request.account is not None and not begin.of_owner:
+            return Refused("API.FORBIDDEN", "it runs under the account of its user")
         if attempt.killed_for is not None or attempt.kill_due_ns:
             return Refused("API.JOB_NOT_RUNNING", "it is being stopped")
         if attempt.request.sandbox is not None and not sandboxed.first_of(attempt):

@@ -1,5 +1,6 @@
 """`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job."""
 
+import asyncio
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -29,7 +30,9 @@ from weft.core.errors import (
     error_classes,
 )
 from weft.core.ids import format_job_ref
+from weft.extensions.exec.pace import ACTS_PER_S, INPUTS_PER_S, Acts, Pace
 from weft.plugins.runners.spawner.beside import Channel, begin
+from weft.ports.patience import tasks_beside
 from weft.ports.running_files import RunningAttempt
 from weft.ports.store import ACTION, Caller, Row
 from weft.ports.worker_link import CarriedCommand
@@ -43,6 +46,7 @@ from weft.wire.spec import JobSpec
 _LOST: Final = wire.frame(
     wire.END, msgspec.json.encode(wire.Ended(None, why="you may run it no longer"))
 )
+_ACTS: Final = {wire.SIGNAL, wire.RESIZE, wire.ALIVE}
 _RELAY: Final = ("-I", "-S", "-c", Path(__file__).with_name("relay.py").read_text())
 
 
@@ -173,10 +177,14 @@ class _Answer(Stream):
         )
         self._channel = channel
         self._frames = frames
+        self._acts, self._acts_come = Acts(), Pace(ACTS_PER_S)
+        self._input_comes = Pace(INPUTS_PER_S)
 
     async def answer(self, receive: Receive, send: Send, status: int) -> None:
+        acting = asyncio.create_task(self._acts.run(self._channel.take))
         try:
-            await super().answer(receive, send, status)
+            async with tasks_beside((acting,)):
+                await super().answer(receive, send, status)
         finally:  # also if no frame was ever asked for
             self._channel.close()
 
@@ -184,8 +192,13 @@ class _Answer(Stream):
         """Give the command what comes for it; return when the client is gone or sends nonsense."""
         with suppress(MalformedBody):
             async for kind, data in self._frames:
-                if not await self._channel.take(kind, data):
-                    return
+                if kind in _ACTS:
+                    await self._acts_come.turn()
+                    self._acts.note(kind, data)
+                else:
+                    await self._input_comes.turn()
+                    if not await self._channel.take(kind, data):
+                        return
             await super().hear(receive)
 
 

@@ -30,6 +30,8 @@ from weft.worker.spawner.running import Running
 
 GRACE_NS: Final = 2_000_000_000
 """From SIGTERM to SIGKILL when the client goes away."""
+REST_NS: Final = 10_000_000
+"""Between two signals of one connection."""
 COUNT_MAX: Final = 64
 """A tenant has at most half of them."""
 _NOT_FOUND: Final = 127
@@ -99,6 +101,7 @@ class Execs:
             message = _decode(data)
             if isinstance(message, int):
                 one.send(message)
+                self._rest(one, connection)
             elif len(fds) == _STREAMS and one.attempt is None:
                 self._tell(one, self._begin(one, message, fds))
             else:
@@ -110,6 +113,15 @@ class Execs:
         finally:
             for fd in fds:
                 os.close(fd)
+
+    def _rest(self, one: _Exec, connection: socket.socket) -> None:
+        """Hear a connection again after a pause: who sends signals without end leaves the turns
+        to those whose jobs start and end.
+        """
+        self.loop.forget(connection.fileno())
+        again = partial(self._on_packet, one, connection)
+        due_ns = time.monotonic_ns() + REST_NS
+        self.loop.at(due_ns, lambda: self.loop.watch(connection.fileno(), again))
 
     def _begin(self, one: _Exec, begin: Begin, fds: list[int]) -> Begun | Ended | Refused:
         attempt = self.find(begin.key)

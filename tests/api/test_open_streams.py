@@ -23,11 +23,11 @@ from weft.api.http.routing import Send, Stream
 from weft.api.open_streams import AskAgain, OpenStreams
 from weft.client.http.connection import ConnectionLost
 from weft.core.states import AttemptKey
-from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import Caller, KeptFile
 from weft.run.doors import api_doors
 from weft.settings import Settings
 from weft.wire import exec as wire
+from weft_link.worker.calls import LinkCaller
 
 pytestmark = pytest.mark.slow
 EXEC, CARRIED = "POST /v1/batches/{b}/jobs/{j}/exec", "POST /v1/worker-link/exec"

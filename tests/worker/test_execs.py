@@ -3,7 +3,9 @@
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -135,3 +137,27 @@ def test_no_more_run_than_may(begin: Begins) -> None:
         ("WORKER.EXECS_FULL", "its worker runs 64 commands"),
         *[("WORKER.EXEC_ELSEWHERE", "its worker is not on this host")] * 2,
     ]
+
+
+def test_a_flood_of_signals_leaves_turns_to_jobs(agent: Agent, begin: Begins) -> None:
+    """Jobs start and end while one connection sends without end, whatever it is."""
+    one = begin("sh", "-c", "trap '' URG; echo begun; sleep 1000")
+    assert (one.answer(), os.read(one.output, 100)) == (Begun(), b"begun\n")
+    is_over = threading.Event()
+
+    def flood() -> None:
+        packet = msgspec.msgpack.encode(signal.SIGURG.value)
+        while not is_over.is_set():
+            with suppress(TimeoutError):
+                one.socket.send(packet)
+
+    one.socket.settimeout(0.1)
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    try:
+        for job_id in range(3, 13):
+            agent.start(process(job_id, "true", cpu_m=0))
+            assert agent.until_ended(job_id).exit_code == 0
+    finally:
+        is_over.set()
+        flooding.join()

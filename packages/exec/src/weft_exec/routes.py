@@ -30,7 +30,6 @@ from weft.core.errors import (
     error_classes,
 )
 from weft.core.ids import format_job_ref
-from weft.extensions.exec.pace import ACTS_PER_S, INPUTS_PER_S, Acts, Pace
 from weft.plugins.runners.spawner.beside import Channel, begin
 from weft.ports.patience import tasks_beside
 from weft.ports.running_files import RunningAttempt
@@ -42,6 +41,7 @@ from weft.settings import Settings
 from weft.submission.owners import require_owner
 from weft.wire import exec as wire
 from weft.wire.spec import JobSpec
+from weft_exec.pace import ACTS_PER_S, INPUTS_PER_S, Acts, Pace
 
 _LOST: Final = wire.frame(
     wire.END, msgspec.json.encode(wire.Ended(None, why="you may run it no longer"))

@@ -107,13 +107,13 @@ class Site:
                 if name == EXEC:
                     while not any(one.incarnation_id for one in self._asked().values()):
                         assert not opened[name].done(), opened[name].result()
-                        await asyncio.sleep(0.01)
+                        await asyncio.sleep(0)
                 else:
                     waiting = asyncio.create_task(begun.wait())
                     await asyncio.wait({waiting, opened[name]}, return_when="FIRST_COMPLETED")
                     assert begun.is_set(), opened[name].result()
             while len(self.api.app.services.streams._open) < len(names):
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
             yield opened
 
     async def _read(self, name: str, begun: asyncio.Event) -> int:
@@ -268,7 +268,7 @@ async def test_what_goes_on_is_asked_and_not_ended(
         for name in sorted(ends):
             await opened[name]  # its client asks for the rest
         while len(asked) < len(opened) - len(ends):
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
 
         assert [name for name in opened if opened[name].done()] == sorted(
             ends, key=[*opened].index

@@ -45,7 +45,7 @@ def hides(document: object, patterns: tuple[str, ...]) -> bool:
     (True, False)
     """
     if isinstance(document, str):
-        return without_password(document) != document
+        return _PASSWORD_IN_URL.search(document) is not None
     if isinstance(document, Mapping):
         named = {**document, document.get("name"): document.get("value")}
         return any(

@@ -1,4 +1,4 @@
-"""Frames of a client of `weft exec`: however many come, others have turns, and few go on."""
+"""The pace of frames that a client of `weft exec` sends."""
 
 import asyncio
 import struct

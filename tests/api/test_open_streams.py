@@ -1,4 +1,4 @@
-"""All routes that answer with a stream: it ends when who opened it may have it no longer."""
+"""Streams of all routes end when who opened them may have them no longer."""
 
 import asyncio
 import contextlib

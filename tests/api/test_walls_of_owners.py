@@ -1,4 +1,4 @@
-"""What only the owner of a job uses, and what nobody is shown, is kept by each later feature."""
+"""Walls around what the owner of a job alone uses."""
 
 from collections.abc import Mapping
 from typing import Any

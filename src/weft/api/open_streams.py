@@ -1,4 +1,4 @@
-"""The streams that an api answers with, and who opened each: it ends when their right does."""
+"""The streams that an api answers with."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""How fast a client may send frames: more wait, and hold up their own command only."""
+"""The pace of frames that a client may send for a command."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -185,3 +185,23 @@ def test_csv_steers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(lines) == 3
     assert "\r\n" in piped
     assert EVIL in piped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"jobs": [{"name": "a\\ud83d\\ude00"}]}',
+        '{"jobs":\t[{"name":\t"a"}]}',
+        '\n  {"jobs": [{"env": {"A": "b\x7f\x85\ufffe"}}]}\n',
+        '{"jobs": [{"timeout_s": 6e2, "cwd": "\\/tmp"}]}',
+        '{"jobs": [{"env": {"<<": "x", "' + "K" * 1100 + '": "v"}}]}',
+    ],
+)
+def test_json_means_as_yaml_what_it_means_as_json(text: str) -> None:
+    assert parse_document(text.encode(), "yaml", name="-") == json.loads(text)
+
+
+def test_what_begins_like_json_may_be_yaml() -> None:
+    found = parse_document(b"{jobs: [{name: a}]}", "yaml", name="-")
+
+    assert found == {"jobs": [{"name": "a"}]}

@@ -1,6 +1,7 @@
 """Options of a job with impossible values: the message names the option."""
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -235,3 +236,26 @@ def test_job_without_network_says_so_in_its_document() -> None:
     assert option_fields(JobOptions(no_network=True)) == {"network": False}
     assert "network" not in option_fields(JobOptions())
     assert option_of("/jobs/0/network", "run") == "--no-network"
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026-03-29T01:59", "2026-03-29T00:59"),
+        ("2026-03-29T02:30", "2026-03-29T01:30"),  # skipped by the clock: 03:30 there
+        ("2026-03-29T03:00", "2026-03-29T01:00"),
+        ("2026-10-25T02:30", "2026-10-25T00:30"),  # twice: the first
+    ],
+)
+def test_time_that_the_clock_skips_is_not_an_hour_early(
+    text: str, utc: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        found = datetime.fromisoformat(parse_moment(text))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert found == datetime.fromisoformat(f"{utc}:00+00:00")

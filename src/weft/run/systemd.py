@@ -1,6 +1,7 @@
 """`weft install --systemd`: the units of systemd, with the program that is installed here."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.resources import files
@@ -70,9 +71,22 @@ def write_units(root: Path, home: Path | None) -> Sequence[Path]:
 
 
 def _write(unit: Traversable, path: Path, program: Path, home: Path | None) -> Path:
-    text = unit.read_text().replace(_PROGRAM, str(program))
+    command = _quoted(str(program)).replace("$", "$$")
+    text = unit.read_text().replace(_PROGRAM, command)
     path.write_text(text if home is None else _of_user(text, home))
     return path
+
+
+def _quoted(word: str) -> str:
+    """Return a word as systemd reads it: quoted if it must be, and no `%` begins a specifier.
+
+    Source: systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers".
+    """
+    plain = word.replace("%", "%%")
+    if re.fullmatch(r"[\w./=%@:+,-]+", plain, re.ASCII):
+        return plain
+    escaped = plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def _of_user(text: str, home: Path) -> str:
@@ -86,7 +100,7 @@ def _of_user(text: str, home: Path) -> str:
     return "\n".join(
         (
             *(line for line in head.splitlines() if line.startswith(("[Unit]", "Description="))),
-            f"\n[Service]\nEnvironmentFile=-%E/weft/weft.env\nEnvironment=WEFT_HOME={home}",
+            f"\n[Service]\nEnvironmentFile=-%E/weft/weft.env\nEnvironment={_quoted(f'WEFT_HOME={home}')}",
             f"{settings}\n[Install]\nWantedBy=default.target\n",
         )
     )

@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -166,6 +166,9 @@ class _Pieces:
 
 
 def _parse_yaml(text: str, on_read: OnRead | None) -> Any:  # noqa: ANN401 (any document)
+    if text.lstrip()[:1] == "{":  # programs write JSON, of which YAML reads most, but not all
+        with suppress(ValueError):
+            return _parse_json(text)
     import yaml  # noqa: PLC0415
 
     source: Any = text if on_read is None or not text else _Pieces(text, on_read)

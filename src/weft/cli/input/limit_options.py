@@ -230,7 +230,7 @@ def parse_past(text: str) -> datetime:
         if _DURATION.fullmatch(text):
             return now - timedelta(seconds=parse_seconds(text))
         moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.astimezone()
+        return moment if moment.tzinfo else _here(moment)
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(
             f"{text[:_CHARS_MAX]!r} is not a time such as 2h or 2026-11-22T18:00"
@@ -254,10 +254,20 @@ def _moment(text: str, now: datetime) -> datetime:
         clock = time.fromisoformat(text.zfill(5))
         today = datetime.combine(now.date(), clock)
         # The zone comes last: its offset may change overnight.
-        at = today.astimezone()
-        return at if at > now else (today + timedelta(days=1)).astimezone()
+        at = _here(today)
+        return at if at > now else _here(today + timedelta(days=1))
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.astimezone()
+    return moment if moment.tzinfo else _here(moment)
+
+
+def _here(moment: datetime) -> datetime:
+    """Return a time of this machine's clock with its zone. One that the clock skips in spring is
+    the later of the two that it might be, as `date` and cron take it.
+    """
+    at = moment.astimezone()
+    if at.replace(tzinfo=None) == moment:
+        return at
+    return max(at, moment.replace(fold=1).astimezone())
 
 
 _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {

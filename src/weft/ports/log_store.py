@@ -53,6 +53,13 @@ class AttemptLog:
     """None: the worker did not say; it shares that of the api."""
     why_gone: str | None = None
     """Why it was removed, in one sentence; None: it was not, as far as the database knows."""
+    of_job: int | None = None
+    """The job that was asked for and did not run, as this one had done the same (`cache`)."""
+
+    @property
+    def asked_job(self) -> int:
+        """Return the number of the job whose output this is to its readers."""
+        return self.job_id if self.of_job is None else self.of_job
 
 
 class Extent(NamedTuple):

@@ -45,8 +45,8 @@ def head_of(log: AttemptLog, missing: WeftError | None) -> dict[str, Any]:
     """Return how a job ended, and why its output is missing."""
     problem = {} if missing is None else {"problem": problem_document(missing, trace_id="")}
     return problem | {
-        "job_id": log.job_id,
-        "attempt": log.attempt or None,
+        "job_id": log.asked_job,
+        "attempt": (log.attempt or None) if log.of_job is None else None,
         "state": log.state,
         "reason": log.reason,
         "exit_code": log.exit_code,

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.api.use_cases.output import JOBS_A_STEP, STREAMS, missing_output
+from weft.core.ends.end_words import has_output
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller
 from weft.wire.log_format import STDOUT
@@ -64,12 +65,12 @@ async def find_lines(
     while True:
         wanted = replace(jobs, after=after, limit=JOBS_A_STEP)
         rows = await read.list_jobs(services, caller, batch_id, wanted)
-        begun = [row["job_id"] for row in rows if row.get("attempt")]
+        begun = [row["job_id"] for row in rows if has_output(row)]
         for log in await services.store.list_attempt_logs(caller, batch_id, begun, None):
             to_go = await search.job(log, wanted_streams, begin)
             if to_go is not None:
                 return FoundLines(search.items, to_go)
-            begin = Position(log.job_id)
+            begin = Position(log.asked_job)
             if search.has_read(_JOB_BYTES):
                 return FoundLines(search.items, begin)
         if len(rows) < JOBS_A_STEP:
@@ -102,7 +103,7 @@ class _Search:
             return None
         if (missing := missing_output(self._logs, log)) is not None:
             if len(self.items) == self._most:
-                return Position(log.job_id - 1)
+                return Position(log.asked_job - 1)
             why = f"{missing.message}: {missing.detail}"
             self._add(log, None, None, None, problem=why)
             return None
@@ -110,7 +111,7 @@ class _Search:
             if stream < begin.stream:
                 continue
             at = begin if stream == begin.stream else Position(stream=stream)
-            to_go = await self._stream(log, at._replace(after=log.job_id - 1))
+            to_go = await self._stream(log, at._replace(after=log.asked_job - 1))
             if to_go is not None:
                 return to_go
         return None
@@ -148,8 +149,8 @@ class _Search:
         name = next((name for name, kind in STREAMS.items() if kind == stream), None)
         self.items.append(
             {
-                "job_id": log.job_id,
-                "attempt": log.attempt,
+                "job_id": log.asked_job,
+                "attempt": log.attempt if log.of_job is None else None,
                 "stream": name,
                 "number": number,
                 "line": line,

@@ -117,11 +117,13 @@ class Follower:
 
     def _end(self, log: AttemptLog | None, job: Row) -> End:
         facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
+        if "outputs_of" in job:
+            facts["outputs_of"] = job["outputs_of"]
         if log is None:
-            if "outputs_of" in job:
-                facts["outputs_of"] = job["outputs_of"]
             return End({"state": job["state"], "attempt": None, **facts})
-        facts = {name: getattr(log, name) for name in facts}
+        facts |= {
+            name: getattr(log, name) for name in ("reason", "exit_code", "signal", "message")
+        }
         if (missing := missing_output(self.services.logs, log)) is not None:
             facts["problem"] = problem_document(missing, trace_id="")
         return End({"state": job["state"], "attempt": log.attempt, **facts})

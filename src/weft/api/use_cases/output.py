@@ -60,7 +60,12 @@ class Outputs:
             job = await self._store.get_job(self._caller, self._batch_id, job_id)
             if job["state"] not in ENDED_WORDS:
                 raise _no_attempt(self._batch_id, job_id, "The job has not started.")
-            why, look = never_started(job, format_job_ref(self._batch_id, job_id))
+            ref = format_job_ref(self._batch_id, job_id)
+            why, look = never_started(job, ref)
+            if "outputs_of" in job:
+                raise OutputGone(
+                    f"the output of {ref} is not kept any more", detail=why, hint=look
+                )
             raise _no_attempt(self._batch_id, job_id, why, hint=look)
         if (missing := missing_output(self._logs, log)) is not None:
             raise missing

@@ -253,7 +253,8 @@ def _say_end(event: LogEvent, batch_id: int, job_id: int, *, is_silent: bool) ->
     ref = format_job_ref(batch_id, job_id)
     if event.facts.get("attempt") is None:
         why, look = never_started(event.facts, ref)
-        raise AttemptNotFound(f"job {ref} has no output", detail=why, hint=look)
+        kind = OutputGone if "outputs_of" in event.facts else AttemptNotFound
+        raise kind(f"job {ref} has no output", detail=why, hint=look)
     if is_silent and event.facts["state"] != "success":
         note(f"{ref} wrote nothing: {explain_end(event.facts)}")
 
@@ -355,7 +356,7 @@ class _LogFiles:
 
     async def write(self, job: Document) -> None:
         """Write the output of each attempt of a job, or say why there is none."""
-        every = range(1, (job.get("attempt") or 0) + 1)
+        every = (0,) if "outputs_of" in job else range(1, (job.get("attempt") or 0) + 1)
         try:
             for number in every if self.attempt is None else (self.attempt,):
                 try:
@@ -370,7 +371,8 @@ class _LogFiles:
     async def _write_attempt(self, batch_id: int, job_id: int, attempt: int) -> None:
         on_cut, read = once(lambda: say_cut(batch_id, job_id)), self.client.read_log
         for stream in self.streams:
-            pieces = read(batch_id, job_id, stream=stream, attempt=attempt, on_cut=on_cut)
+            # A job that did not run, as the same had succeeded, has the output of that one.
+            pieces = read(batch_id, job_id, stream=stream, attempt=attempt or None, on_cut=on_cut)
             parts = (format_batch_id(batch_id), f"j{job_id}", f"a{attempt}", f"{stream}.log")
             await write_below(self.to, parts, pieces, replaces=True)
             self.n_files += 1

@@ -135,7 +135,7 @@ async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) 
     elif end["reason"] != "exit" and end["state"] != "success":
         _say_why(end, document["jobs"][0]["command"], format_job_ref(batch_id, 1))
     elif "outputs_of" in end:
-        note(f"{format_job_ref(batch_id, 1)} {explain_end(end)}: `weft logs {end['outputs_of']}`")
+        note(f"{format_job_ref(batch_id, 1)} {explain_end(end)}")
     if seen.missing is not None:
         print_error(seen.missing, as_json=shared.json)
     if seen.is_cut and not allow_cut:

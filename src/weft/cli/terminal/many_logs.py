@@ -16,7 +16,7 @@ from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.runs import whole_run
 from weft.cli.terminal.screen import JsonItems
 from weft.client.api import Api, Stream
-from weft.core.ends.end_words import explain_end
+from weft.core.ends.end_words import explain_end, has_output
 from weft.core.errors import OutputElsewhere, WeftError
 from weft.core.ids import BatchId, format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -90,7 +90,7 @@ class ManyLogs:
                 states = tuple(one for one in states if one in (self._wanted.states or states))
                 if states and not document["complete"]:
                     async for job in self._jobs(states):
-                        if job.get("attempt"):
+                        if has_output(job):
                             tasks.create_task(self._follow_job(job))
 
     async def _look(self) -> Mapping[str, Any]:
@@ -123,7 +123,7 @@ class ManyLogs:
             self._whole_run() if self._wanted.runs else self._jobs(self._wanted.states)
         ):
             self._n_jobs += 1
-            if not job.get("attempt"):
+            if not has_output(job):
                 self._n_waiting += 1
             elif self._wanted.as_json:
                 await self._print_json(job)

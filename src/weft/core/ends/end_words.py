@@ -55,11 +55,19 @@ def explain_reason(job: Mapping[str, Any]) -> str:
     return words.get(str(reason), state if reason is None else f"{state}: {reason}")
 
 
+def has_output(job: Mapping[str, Any]) -> bool:
+    """Return whether a job has written something, or has the output of one that did the same."""
+    return bool(job.get("attempt") or job.get("outputs_of"))
+
+
 def never_started(job: Mapping[str, Any], ref: str) -> tuple[str, str]:
     """Return why an ended job has no output, and where to look instead."""
     look = f"`weft status {ref}` shows its history."
     if other := job.get("outputs_of"):
-        look = f"`weft logs {other}` shows the output of that one."
+        why = (
+            f"It did not run, as {other} had done the same, and the batch of that one was deleted."
+        )
+        return why, "Submit it again: then it runs."
     return f"It never started: {explain_end({**job, 'spec': None})}.", look
 
 

@@ -12,6 +12,7 @@ from weft.cli.terminal.names import came_by, job_name, state_words, why_of, work
 from weft.cli.terminal.production_lines import ITEM, SOURCE, failing_facts, line_facts
 from weft.cli.terminal.screen import Column, cells_of, moment, one_line, plain, text
 from weft.client.api import Api
+from weft.core.ends.end_words import has_output
 from weft.core.ids import format_batch_id, format_condition_id, format_job_ref, parse_job_ref
 from weft.core.text.amounts import duration, money, size
 from weft_top.screen.state import Columns, Document, Row, View
@@ -280,7 +281,7 @@ async def _log(client: Api, view: View) -> None:
     view.target = job
     facts = ": ".join(filter(None, (state_words(job), one_line(why_of(job), width=100))))
     view.facts = f"{job_name(job, width=40)} {facts}".strip()
-    if not job.get("attempt"):
+    if not has_output(job):
         view.show_text([])
         return
     if view.is_loaded and not view.is_at_end:

@@ -78,6 +78,23 @@ def test_items_between_nul_may_hold_newlines(weft: Weft) -> None:
     assert done.stdout == b"<a\nb><c d>"
 
 
+def test_names_of_files_run_nothing_in_a_script(weft: Weft, tmp_path: Path) -> None:
+    """Nor in the command that a hint tells; what cannot be quoted fails alone."""
+    names = ["plain", "a b", ";touch PWNED;", "$(touch PWNED)", "it's", "x\ntouch PWNED"]
+    for name in names:
+        (tmp_path / name).write_text("1\n")
+    listed = "".join(f"{name}\0" for name in names).encode()
+    for script in ("cat {} | wc -l", "cat '{}' | wc -l", 'cat "{}" | wc -l'):
+        words = ("each", "-0", "--", "sh", "-c", script)
+        done = weft.run(*words, stdin=listed, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, b"1\n" * len(names)), done.stderr
+    words = ("each", "-0", "--", "sh", "-c", "echo $(cat {})")
+    done = weft.run(*words, stdin=listed, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"1\n")
+    assert b"line 2: a b  the shell could run it: write" in done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(names)
+
+
 def test_find_print0_and_placeholders(weft: Weft, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "x y.tar.gz").write_text("one\n")

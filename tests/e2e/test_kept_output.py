@@ -1,6 +1,4 @@
-"""The output of a job that did not run, as the same had succeeded before, is there for all who read
-output.
-"""
+"""The output of a job that a cached result stands for."""
 
 import json
 import re

@@ -58,7 +58,8 @@ def each(
     In the command, {} is the line, {.} the line without its extension, {/} its
     last part, {//} its directory, {/.} its last part without the extension, {#}
     its number, {%} the lowest number that no other running job has; without any
-    of them the line is appended. Ctrl-C cancels what is left. Exit code 1 if a
+    of them the line is appended. In a script of `sh -c` they are quoted, so that a
+    line stays one word whatever it holds. Ctrl-C cancels what is left. Exit code 1 if a
     job failed or its output was cut, 124 if one ended with 255, 125 if one was
     killed by a signal, 127 if a program was not found.
 

@@ -28,6 +28,7 @@ from weft_each.parts.records import Submitted
 from weft_each.parts.resume import EarlierRuns
 from weft_each.rules.input_lines import CommandTemplate
 from weft_each.rules.input_words import WordTemplate
+from weft_each.rules.shell_script import Unsafe
 
 PIECE_JOBS = 1_000
 NAME_CHARS = 200
@@ -223,16 +224,21 @@ class JobFeed:
         if pack.wrong is not None:
             self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", pack.wrong)
             return None
+        try:
+            command = self.template.render(pack.values, pack.number, 1)
+        except Unsafe as error:
+            self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", str(error))
+            return None
         name = name_of(pack.line)
         if (done := self.earlier.take(name)) is not None:
-            command = self.template.render(pack.values, pack.number, 1)
             if not self.template.has_slot:
                 self.earlier.note_other_command(name, portable(command))
             self.ledger.n_skipped += 1
             submitted = Submitted(command, pack.values, pack.number)
             return None if self.only_new else EarlierOutput(*done, shown, submitted)
         slot = 1 if self.ledger.slots is None else self.ledger.slots.take()
-        command = self.template.render(pack.values, pack.number, slot)
+        if self.template.has_slot:
+            command = self.template.render(pack.values, pack.number, slot)
         document = {"command": portable(command), "name": name, **self.job_fields}
         return FeedJob(
             pack.number, shown, document, Submitted(command, pack.values, pack.number), slot
@@ -320,11 +326,15 @@ async def print_commands(
     def show(pack: Pack) -> bool:
         """Print one; return whether nothing follows."""
         nonlocal exit_code
-        if pack.wrong is not None:
-            note(f"line {pack.number}: {shown_text(pack.line)}: {pack.wrong}")
+        wrong, command = pack.wrong, list[str]()
+        try:
+            command = command if wrong else template.render(pack.values, pack.number)
+        except Unsafe as error:
+            wrong = str(error)
+        if wrong is not None:
+            note(f"line {pack.number}: {shown_text(pack.line)}: {wrong}")
             exit_code = FAILED
             return pack.stops
-        command = template.render(pack.values, pack.number)
         if as_json:
             words = [shown_text(word) for word in command]
             line = line_of({"line": shown_text(pack.line), "command": words}).encode()

@@ -5,6 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from weft_each.rules.shell_script import (
+    Quoting,
+    quoted,
+    quoting_before,
+    script_words,
+)
+
 LINE_BYTES_MAX = 1 << 20
 """More than any command takes: of a longer line the beginning is kept, and refused like it."""
 
@@ -49,7 +56,8 @@ class CommandTemplate:
 
     `{}` the value · `{.}` without its extension · `{/}` its last part · `{//}` its directory ·
     `{/.}` the last part without its extension · `{#}` the number of the job · `{%}` its slot.
-    A command without any of them gets the values as its last arguments.
+    A command without any of them gets the values as its last arguments. In the script of `sh -c`
+    a value is quoted: it stays one word, or a part of one.
 
     >>> CommandTemplate(("cp", "{}", "{/.}.bak")).render(["a/b.txt"], 1)
     ['cp', 'a/b.txt', 'b.bak']
@@ -64,12 +72,15 @@ class CommandTemplate:
     """A word with a placeholder becomes one for each value; else they are joined by a space."""
 
     def render(self, values: Sequence[str], number: int, slot: int = 1) -> list[str]:
-        """Return the command of one job; what stands in a value is not replaced again."""
+        """Return the command of one job; what stands in a value is not replaced again.
+
+        Raise `Unsafe` for a value that cannot be quoted in a script of a shell.
+        """
         if not self.has_placeholder:
             return [*self.arguments, *values]
         return [
-            self._filled(word, own, values, {"#": number, "%": slot})
-            for word in self.arguments
+            self._filled(position, word, own, values, {"#": number, "%": slot})
+            for position, word in enumerate(self.arguments)
             for own in ([[one] for one in values] if self._takes_each(word) else [values])
         ]
 
@@ -97,21 +108,38 @@ class CommandTemplate:
             )
         return re.compile(rf"{re.escape(self.whole)}|{forms}")
 
+    @cached_property
+    def _scripts(self) -> Mapping[int, bool]:
+        return script_words(self.arguments)
+
     def _takes_each(self, word: str) -> bool:
         """Say whether a word stands for all values, and becomes one word for each."""
         matches = [match for match in self._places.finditer(word) if _is_of_all(match)]
         return bool(matches) and (self.repeats or matches[0][0] == word)
 
     def _filled(
-        self, word: str, own: Sequence[str], values: Sequence[str], counts: Mapping[str, int]
+        self,
+        at: int,
+        word: str,
+        own: Sequence[str],
+        values: Sequence[str],
+        counts: Mapping[str, int],
     ) -> str:
+        # A word that is nothing but a place is a script that the line itself is.
+        is_script = at in self._scripts and not self._places.fullmatch(word)
+
         def value(match: re.Match[str]) -> str:
             form = match["form"] or ""
             if form in counts:
                 return str(counts[form])
             position = match["position"] or match.groupdict().get("only")
             chosen = _at(values, int(position)) if position else own
-            return " ".join(_value(form, one) for one in chosen)
+            filled = [_value(form, one) for one in chosen]
+            if is_script:
+                before = quoting_before(word[: match.start()])
+                quoting = before if self._scripts[at] else Quoting.UNKNOWN
+                filled = [quoted(one, quoting) for one in filled]
+            return " ".join(filled)
 
         return self._places.sub(value, word)
 

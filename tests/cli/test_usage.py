@@ -1,12 +1,13 @@
 """Mistakes in a command line are told in the words of the other messages."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from cases import cases
 from cli.anything import COMMANDS
-from weft.cli.app import USAGE, run_command
+from weft.cli.app import USAGE, commands, main, run_command
 from weft.cli.completion.cursor import read_commands
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.usage import _MEANT, _PLACES, _PLACES_MAX, _elsewhere
@@ -23,6 +24,8 @@ from weft.cli.terminal.usage import _MEANT, _PLACES, _PLACES_MAX, _elsewhere
         ("cancel --all", "there is no option --all; did you mean --batches?"),
         ("rename b1 b12", "'b12' is how batches and jobs are numbered, and cannot be a name"),
         ("stats b1", "there is no command stats; did you mean status?"),
+        ("ui", "there is no command ui; did you mean open?"),
+        ("server", "there is no command server; did you mean up?"),
         ("kill b1", "there is no command kill; did you mean cancel?"),
         ("incidents", "there is no command incidents; did you mean failures or condition ls?"),
         ("sink why x", "there is no command sink; did you mean line ls or line deliveries?"),
@@ -49,6 +52,31 @@ def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[s
 
     assert exit_code == USAGE
     assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"
+
+
+@pytest.mark.parametrize("word", ["nothing-like-it", "seige", "--bogus", "-x", "version2"])
+def test_an_unknown_word_needs_no_package(
+    word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever command is not installed here: none of them is imported."""
+    for function, _ in commands().values():
+        monkeypatch.setitem(sys.modules, function.partition(":")[0], None)
+    assert run_command([word]) == USAGE
+    told = capsys.readouterr().err
+    assert "there is no " in told
+    assert "pip install" not in told
+
+
+def test_version_is_a_word_too(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for word in ("version", "--version"):
+        monkeypatch.setattr(sys, "argv", ["weft", word])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 0
+    first, second = capfd.readouterr().out.splitlines()
+    assert first == second
 
 
 def test_a_noun_of_the_guides_and_a_command_below_another_one_are_shown_their_place() -> None:

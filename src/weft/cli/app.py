@@ -148,7 +148,7 @@ def main() -> None:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "weft.cli", *arguments])  # noqa: S606 (this program)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
-    if arguments in (["--version"], ["-V"]) or arguments[:1] == [COMPLETE]:
+    if arguments in (["--version"], ["-V"], ["version"]) or arguments[:1] == [COMPLETE]:
         sys.exit(_print_at_once(arguments))
     gc.disable()  # until the command is loaded, which takes a seventh less without
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
@@ -237,10 +237,15 @@ def build_app(first: str | None = None) -> "App":
         print_error=False,
     )
     for name, (function, _) in commands().items():
-        app.command(function, name=name)
+        # Of an unknown word cyclopts imports all commands, also those whose package is missing.
+        app.command(function if first in {None, name} else _not_meant, name=name)
     if first not in commands():
         _add_commands_of_doors(app)
     return app
+
+
+def _not_meant() -> None:
+    """Stand for a command that the line does not name."""
 
 
 def _add_commands_of_doors(app: "App") -> None:

@@ -26,7 +26,8 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("sbatch", "qsub", "srun", "exec"), ("submit", "run")),
     **dict.fromkeys(("xargs", "parallel", "map"), ("each",)),
     **dict.fromkeys(("tail", "output", "cat"), ("logs",)),
-    **dict.fromkeys(("start", "serve"), ("up", "resume")),
+    **dict.fromkeys(("start", "serve", "server", "daemon"), ("up", "resume")),
+    **dict.fromkeys(("ui", "web", "dashboard"), ("open",)),
 }
 """What other programs call it: of the commands that there are the first."""
 _PLACES: Mapping[str, tuple[str, ...]] = {

@@ -78,6 +78,16 @@ def test_items_between_nul_may_hold_newlines(weft: Weft) -> None:
     assert done.stdout == b"<a\nb><c d>"
 
 
+def test_more_at_a_time_than_fit_is_told(weft: Weft) -> None:
+    cores = int(json.loads(weft.told("worker", "ls", "--json"))[0]["cpu"])
+    for words in (("each", "-j"), ("each", "--xargs", "-n", "1", "-P")):
+        done = weft.run(*words, str(2 * cores), "--", "true", stdin=b"a\nb\n")
+        assert f"of {2 * cores} jobs {cores} fit".encode() in done.stderr
+        assert b"`--cpu 0.5` makes room" in done.stderr
+        less = weft.run(*words, str(2 * cores), "--cpu", "0.5", "--", "true", stdin=b"a\n")
+        assert b"fit the workers" not in less.stderr
+
+
 def test_names_of_files_run_nothing_in_a_script(weft: Weft, tmp_path: Path) -> None:
     """Nor in the command that a hint tells; what cannot be quoted fails alone."""
     names = ["plain", "a b", ";touch PWNED;", "$(touch PWNED)", "it's", "x\ntouch PWNED"]

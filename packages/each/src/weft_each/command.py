@@ -4,8 +4,8 @@ import asyncio
 import os
 import secrets
 import shlex
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
 from pathlib import PurePath
 from time import monotonic
 from typing import Any
@@ -40,6 +40,7 @@ from weft_each.parts.print import Printer
 from weft_each.parts.records import Records
 from weft_each.parts.resume import find_earlier
 from weft_each.parts.summary import EndedRun, print_summary, print_summary_as_json
+from weft_each.rules.room import lacking_room
 
 BROKEN_PIPE = 141
 XARGS_FAILED = 123
@@ -58,10 +59,10 @@ def each(
     In the command, {} is the line, {.} the line without its extension, {/} its
     last part, {//} its directory, {/.} its last part without the extension, {#}
     its number, {%} the lowest number that no other running job has; without any
-    of them the line is appended. In a script of `sh -c` they are quoted, so that a
-    line stays one word whatever it holds. Ctrl-C cancels what is left. Exit code 1 if a
-    job failed or its output was cut, 124 if one ended with 255, 125 if one was
-    killed by a signal, 127 if a program was not found.
+    of them the line is appended. Within a script of `sh -c` a line is quoted, so
+    that nothing in it is run. Ctrl-C cancels what is left. Exit code 1 if a job
+    failed or its output was cut, 124 if one ended with 255, 125 if one was killed
+    by a signal, 127 if a program was not found.
 
         find . -name '*.py' | weft each -- wc -l {}
         weft each -- convert {} {.}.png ::: *.jpg
@@ -173,6 +174,7 @@ class _Each:
             job_fields=placed_fields(self._options),
             request_fields=request_fields(self._options, self._shared.home),
             before_batch=self._start_if_new,
+            after_batch=self._tell_room(client, n_at_once) if n_at_once > 1 else None,
             delay_s=self._how.delay,
             on_submit=_print_command if self._how.verbose else None,
             keeps_details=self._records is not None,
@@ -187,6 +189,16 @@ class _Each:
             from weft.cli.commands.up import start_if_down  # noqa: PLC0415 (the server's side)
 
             start_if_down(self._shared, is_asked=False)
+
+    def _tell_room(self, client: Api, n_at_once: int) -> Callable[[], Awaitable[None]]:
+        async def tell() -> None:
+            with suppress(WeftError):  # nobody asked for it
+                workers = (await client.overview())["workers"]
+                resources = placed_fields(self._options).get("resources", {})
+                if why := lacking_room(n_at_once, workers, resources):
+                    note(why)
+
+        return tell
 
     async def _n_at_once(self, client: Api, *, has_slots: bool) -> int:
         """Return how many jobs run at a time (0: as many as fit), with as many slots."""

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, NamedTuple
@@ -69,6 +69,8 @@ class JobFeed:
     """Fields of every request beside its jobs."""
     before_batch: Callable[[], None]
     """Called in a thread when there is something to do, before the batch is made."""
+    after_batch: Callable[[], Awaitable[None]] | None = None
+    """Called once, when the batch is made."""
     delay_s: float = 0.0
     """Pause between submissions of single jobs."""
     on_submit: Callable[[Sequence[str]], None] | None = None
@@ -210,6 +212,8 @@ class JobFeed:
         self.batch_id = int((await self.client.create_batch(document))["id"])
         for digest, body in sent_ahead([self.job_fields]).items():
             await self.client.send_payload(self.batch_id, digest, body)
+        if self.after_batch is not None:
+            await self.after_batch()
 
     async def settle(self) -> None:
         """After a stop, wait a little for the answer with the batch's id."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import operator
 import os
 import sys
@@ -22,7 +23,7 @@ import weft as weft_package
 from e2e.conftest import Weft, until
 from weft.client.functions.futures import WeftFuture
 from weft.client.functions.pickles import RemoteTraceback
-from weft.core.errors import CallDied, InvalidDocument, PayloadTooLarge
+from weft.core.errors import CallDied, InvalidDocument, PayloadTooLarge, QuotaExceeded
 from weft.core.ids import format_batch_id
 
 # Workers do not have the modules of these tests.
@@ -202,6 +203,36 @@ def test_arguments_that_are_too_long_fail_their_call_only(make: MakeExecutor) ->
     with pytest.raises(PayloadTooLarge, match=r"268\d{6} bytes") as refused:
         long.result(WITHIN_S)
     assert "payload_bytes_max" in refused.value.detail
+
+
+def test_a_function_that_is_too_large_fails_its_calls_only(make: MakeExecutor) -> None:
+    """Also when calls of others stand in the same request; and of `map` its calls."""
+    large = b"x" * (24 << 20)
+    executor = make()
+    futures = [executor.submit(pow, 2, n) for n in range(3)]
+    refused = executor.submit(lambda: len(large))
+    futures += [executor.submit(pow, 2, n) for n in range(3, 6)]
+    assert [one.result(60) for one in futures] == [1, 2, 4, 8, 16, 32]
+    with pytest.raises(PayloadTooLarge) as of_map:
+        list(executor.map(lambda n: n + len(large), [1, 2]))
+    for error in (refused.exception(60), of_map.value):
+        assert isinstance(error, PayloadTooLarge)
+        assert "is too large to travel" in str(error)
+        assert "24.0 MiB" in str(error)
+        assert "bunch" not in str(error)
+    assert executor.submit(pow, 2, 7).result(60) == 128
+
+
+def test_a_refused_batch_fails_its_calls_only(weft: Weft, make: MakeExecutor) -> None:
+    user = json.loads(weft.told("whoami", "--json"))["user"]
+    executor = make(patience_s=1)
+    weft.told("quota", "set", "--user", user, "--batches", "0")
+    try:
+        with pytest.raises(QuotaExceeded):
+            executor.submit(pow, 2, 3).result(60)
+    finally:
+        weft.told("quota", "set", "--user", user, "--batches", "none")
+    assert executor.submit(pow, 2, 3).result(60) == 8
 
 
 def test_resources_that_no_worker_has_fail_all_calls(make: MakeExecutor) -> None:

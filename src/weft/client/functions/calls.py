@@ -21,7 +21,15 @@ from weft.client.submission.ahead import Ahead, sent_ahead
 from weft.client.submission.upload import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.billing.resources import MIB as _MIB
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
-from weft.core.errors import Conflict, InvalidDocument, NotFound, PayloadTooLarge
+from weft.core.errors import (
+    Conflict,
+    InvalidDocument,
+    NotFound,
+    PayloadTooLarge,
+    QuotaExceeded,
+    TooLarge,
+)
+from weft.core.text.amounts import size
 from weft.ports.patience import end_tasks
 from weft.wire.documents.apps import RequirementsDocument
 from weft.wire.documents.batches import FunctionDocument, JobDocument
@@ -224,11 +232,11 @@ class Calls:
 
     def _next_bunch(self) -> list[Call]:
         bunch: list[Call] = []
-        size = 0
+        n_bytes = 0
         while self._waiting and len(bunch) < ONE_REQUEST_JOBS:
             call = self._waiting[0]
-            size += len(call.arguments)
-            if bunch and size > ONE_REQUEST_BYTES:
+            n_bytes += len(call.arguments)
+            if bunch and n_bytes > ONE_REQUEST_BYTES:
                 break
             self._waiting.popleft()
             if call.is_dropped:
@@ -247,9 +255,7 @@ class Calls:
             if digest not in self._payloads:
                 await self._api.send_payload(self.batch_id, digest, call.arguments)
         except PayloadTooLarge as error:
-            self._unsent -= 1
-            self._live.discard(call)
-            call.on_failure(error)
+            self._fail_one(call, error)
             return False
         self._payloads.add(digest)
         call.payload, call.arguments = digest, b""
@@ -274,6 +280,14 @@ class Calls:
         except InvalidDocument as error:
             self._lose(brought)
             self._refuse(bunch, brought, error)
+        except TooLarge as error:
+            self._lose(brought)
+            await self._send_apart(bunch, error)
+        except QuotaExceeded as error:  # there may be room for the next ones
+            self._lose(brought)
+            for call in bunch:
+                self._fail_one(call, error)
+            self._look_whether_idle()
         except BaseException:
             self._lose(brought)
             raise
@@ -282,6 +296,22 @@ class Calls:
             for digest, position in brought.items():
                 self._functions[digest].set_result(first + position - 1)
             self._take_numbers(bunch, first)
+
+    async def _send_apart(self, bunch: list[Call], error: TooLarge) -> None:
+        """Send the halves of a bunch that is too large; fail a call that is so alone."""
+        if len(bunch) > 1:
+            half = len(bunch) // 2
+            await self._send(bunch[:half])
+            await self._send(bunch[half:])
+            return
+        (call,) = bunch
+        self._fail_one(call, _too_large(call, error))
+        self._look_whether_idle()
+
+    def _fail_one(self, call: Call, error: BaseException) -> None:
+        self._unsent -= 1
+        self._live.discard(call)
+        call.on_failure(error)
 
     async def _source(
         self, function: Function, position: int, brought: dict[bytes, int]
@@ -346,9 +376,7 @@ class Calls:
         again: list[Call] = []
         for index, call in enumerate([*bunch, *self._waiting]):
             if not is_single or index in wrong or call.function.digest in lost:
-                self._unsent -= 1
-                self._live.discard(call)
-                call.on_failure(error)
+                self._fail_one(call, error)
             else:
                 again.append(call)
         self._waiting = deque(again)
@@ -387,6 +415,8 @@ class Calls:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fail(error)
+            if self.batch_id is None:  # it was refused: the next call asks for one again
+                self._failure = None
 
     def _fail(self, error: BaseException) -> None:
         """Tell all calls that they cannot be sent or followed any more."""
@@ -403,6 +433,19 @@ class Calls:
             self._cancels.get_nowait()
             self._cancels.task_done()
         self._look_whether_idle()
+
+
+def _too_large(call: Call, error: TooLarge) -> TooLarge:
+    """Return a refusal in words of who made the call."""
+    n_bytes = len(call.function.pickle)
+    if n_bytes <= len(call.arguments):
+        return error
+    return PayloadTooLarge(
+        f"the function {call.function.name} is too large to travel",
+        detail=f"With what it refers to it has {size(n_bytes)}. The server says: {error.detail}",
+        hint="Give large data as an argument of the call, which may be much larger, or read it "
+        "from a file in the function.",
+    )
 
 
 def _memory_bytes(memory: float | str) -> int:

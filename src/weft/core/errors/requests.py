@@ -82,4 +82,4 @@ class IdempotencyConflict(Conflict, code="API.IDEMPOTENCY_CONFLICT", sqlstate="W
 
 
 class PayloadTooLarge(TooLarge, code="API.PAYLOAD_TOO_LARGE"):
-    """The arguments of a function are larger than the limit."""
+    """A function with what it refers to, or its arguments, are larger than the limit."""

@@ -411,7 +411,7 @@ class CallForm:
 
     def decode_arguments(self, data: msgspec.Raw) -> dict[str, Any]:
         """Read arguments. Raise `msgspec.DecodeError`."""
-        msgpack = read_msgpack(data, self.arguments)
+        msgpack = read_msgpack(data, self.arguments, is_counted=True)  # with its frame
         return {name: getattr(msgpack, name) for name in self.arguments.__struct_fields__}
 
     def decode_result(self, data: bytes) -> Any:  # noqa: ANN401 (of the call's type)

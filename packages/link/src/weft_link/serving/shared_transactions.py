@@ -99,7 +99,7 @@ class Hearing:
         """Note what a worker says: whatever it likes. What cannot be is passed over."""
         self._heard.pop(incarnation_id, None)
         try:
-            found = read_msgpack(facts, LinkFacts | None) if is_alive else None
+            found = read_msgpack(facts, LinkFacts | None, is_counted=True) if is_alive else None
         except msgspec.DecodeError:
             return
         if found is not None:

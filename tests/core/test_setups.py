@@ -360,3 +360,9 @@ def test_addresses() -> None:
     assert "p:/" not in repr(one)
     other = parse_database_url("postgresql://ann@[::1]/x")
     assert (other.host, other.port, other.password, other.tls) == ("::1", 5432, "", "verify-full")
+
+
+def test_refusal_is_one_without_being_named() -> None:
+    usual = parse_setup(SQL_SETUP.replace('rejected = { codes = "23", path = ["failed"] }', ""))
+
+    assert usual.sinks["t"].rejected == ((22, 23),)

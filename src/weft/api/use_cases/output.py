@@ -1,5 +1,6 @@
 """Read the output of jobs: whole, a range, or that of many jobs."""
 
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Final
 
@@ -18,6 +19,7 @@ from weft.wire.answers.files import AttemptUsage
 from weft.wire.log_format import CUT, STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
+AFTER_RESTORE: Final = "After a restore, copy its `logs/` back there and start weft again. "
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
 BLOCK_BYTES: Final = 256 * 1024
 JOBS_A_STEP: Final = 250
@@ -138,7 +140,8 @@ def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
         f"the output of {job} is on host {host}",
         detail=f"The worker that ran it keeps output in {log.directory.path} there, and this "
         "server reads another directory.",
-        hint="Start an api with that worker's home on its host (`weft api --home …`) and ask it, "
+        hint=f"{AFTER_RESTORE if host == socket.gethostname() else ''}"
+        "Start an api with that worker's home on its host (`weft api --home …`) and ask it, "
         "or give the workers and the server one home.",
     )
 

@@ -229,10 +229,10 @@ class _Reader(SinkReader):
         return _Tries(number, tuple(path))
 
     def codes(self, usual: str | None) -> tuple[tuple[int, int], ...]:
-        """Return what rejects a message; nothing does if the sink says nothing of it. `usual`
-        None: such a sink has no codes.
+        """Return what rejects a message: `usual`, if the sink says nothing of it. `usual` None:
+        such a sink has no codes.
         """
-        table = self.document.get("rejected")
+        table = self.document.get("rejected", {})
         if not isinstance(table, Mapping):
             return ()
         if usual is None:

@@ -16,7 +16,7 @@ from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Reason
 from weft.ports.store import Caller, ForeignJobs, ForeignOrder, QueryLimits
 from weft.ports.store.offers import DoorJobQuery, Span
-from weft.store.apps import ids_of_door_jobs
+from weft.store.foreign_jobs import ids_of_door_jobs
 
 pytestmark = pytest.mark.slow
 N = 5000

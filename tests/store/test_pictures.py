@@ -8,7 +8,7 @@ from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
 from weft.ports.store import UNKEYED, NewSet
-from weft.store.api_store import PARENTS_COUNTED, PARENTS_SHOWN
+from weft.store.jobs import PARENTS_COUNTED, PARENTS_SHOWN
 
 TREE = tree("a", "a/b", "c")
 

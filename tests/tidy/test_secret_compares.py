@@ -32,7 +32,9 @@ LOGINS = (
     "core/access/browser_logins.py",
     "core/login_attempts.py",
     "core/deliveries/callback_signature.py",
+    "store/callers.py",
     "store/sessions.py",
+    "store/tokens.py",
     "wire/signed.py",
     "wire/sealed.py",
 )
@@ -57,16 +59,16 @@ CONSTANT_TIME = {
 HASHED = {
     ("admin.py", "ensure_local_user"),
     ("machines.py", "add_machine_token"),
-    ("sessions.py", "authenticate"),
+    ("callers.py", "authenticate"),
     ("sessions.py", "create_login_code"),
     ("sessions.py", "open_issuer_session"),
     ("sessions.py", "open_session"),
     ("tenants.py", "create_tenant"),
-    ("sessions.py", "create_token"),
-    ("sessions.py", "create_invitation"),
-    ("sessions.py", "accept_invitation"),
-    ("system.py", "login_owner"),
-    ("tenants.py", "add_user"),
+    ("tokens.py", "create_token"),
+    ("tokens.py", "create_invitation"),
+    ("tokens.py", "accept_invitation"),
+    ("trail.py", "login_owner"),
+    ("users.py", "add_user"),
 }
 """Functions of the database that find or keep a token, a session or a code of a login link; all
 get its SHA-256.

@@ -1,4 +1,4 @@
-"""The driver's store."""
+"""The store of the driver, composed of a part for each subject."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -7,150 +7,63 @@ from typing import Any
 
 import asyncpg
 
-from weft.core.ends.conditions import Tested
 from weft.ports.store import (
     Beat,
-    DeliveryReport,
-    DueCallback,
-    DueCondition,
-    DueSchedule,
     Folded,
     Patrolled,
     Position,
-    Row,
-    ScheduleMove,
-    StoredFileStore,
 )
-from weft.ports.store.callers import Notified
+from weft.store.black_holes import BlackHoles
+from weft.store.callbacks import DueCallbacks
+from weft.store.conditions import DueConditions
 from weft.store.database import (
     CONNECT_TIMEOUT_S,
     Database,
-    StorePart,
     call_on,
     open_database,
     session_name,
 )
 from weft.store.declared import (
     calls,
-    column,
-    documents,
-    filled,
     nothing,
     number,
-    records,
     seconds,
     truth,
 )
 from weft.store.errors import AWAY
-from weft.store.machines import Machines, Reservations
+from weft.store.limits import LimitRounds
+from weft.store.machines import Machines
 from weft.store.notices import PostgresNotices
 from weft.store.offers import Offers
 from weft.store.operations import Operations
+from weft.store.preemptions import Preemptions
+from weft.store.reservations import Reservations
+from weft.store.schedules import DueSchedules
 from weft.store.schema_range import check_schema
 from weft.store.sources import SourceItems
-from weft.store.spending import LimitRounds
-from weft.store.worker_files import store_of
-
-
-class DueConditions(StorePart):
-    """The driver's calls about conditions."""
-
-    @calls(lambda rows: [DueCondition(**row) for row in rows], limit="limit_rows")
-    async def due_conditions(
-        self, epoch: int, busy: Sequence[int], *, limit: int
-    ) -> Sequence[DueCondition]:
-        """Return the conditions that are to be tested, the longest due first, until `record_tests`
-        says how it went. `busy`: those whose tests are under way; they are not returned again.
-        With them a tenant has at most half of `limit`.
-
-        A condition without jobs is over: it is removed instead, and returned as that.
-        """
-
-    @calls(number)
-    async def postpone_conditions(
-        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int, due_s: float = 0.0
-    ) -> int:
-        """Let jobs of conditions that are due wait on, each by its own policy, as their tests have
-        not passed; give up those that have waited too long. Return how many; 0: nothing is left.
-
-        `due_s`: only jobs that have been due for so long. Of many jobs the first may be due again
-        before the last one waits on.
-        """
-
-    @calls(
-        documents,
-        condition_ids=lambda tested: [*tested],
-        have_passed=lambda tested: [one.passed for one in tested.values()],
-        messages=lambda tested: [one.message for one in tested.values()],
-    )
-    async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
-        """Note what tests said, and when the conditions are tested next. Where one passed, the
-        sweep `release_conditions` lets a few jobs go on; after the next test that passes twice as
-        many, unless a job has come to the condition meanwhile. Return the conditions at which it
-        said something else than the last time.
-        """
-
-    @calls(
-        lambda rows: Tested(passed=rows[0]["passed"], message=rows[0]["message"]),
-        condition_id="of_condition_id",
-        pool="of_pool",
-    )
-    async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
-        """Say whether a pool that serves the tenant of a condition has a worker that takes jobs
-        and has this much free; 0: any.
-        """
-
-    @calls(
-        lambda rows: Tested(passed=rows[0]["passed"], message=rows[0]["message"]),
-        condition_id="of_condition_id",
-        gateway="of_worker",
-    )
-    async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
-        """Say whether the engine of a gateway, which serves the tenant of a condition, has
-        answered what was submitted to it; a gateway that is silent or gone passes.
-        """
-
-
-class Subscriptions(StorePart):
-    """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
-
-    @calls(lambda rows: rows[0][0] and Notified(**rows[0][0]), limit="limit_rows")
-    async def list_notified(
-        self, epoch: int, *, after_batch: int | None, limit: int
-    ) -> Notified | None:
-        """Return the jobs that the next events are about, in their order; None: no subscription
-        is open. `after_batch`: those with a larger number instead, whatever the events.
-        """
-
-    @calls(nothing)
-    async def record_notices(
-        self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
-    ) -> None:
-        """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
-        subscription and key, and how far events were looked at.
-        """
-
+from weft.store.subscriptions import Subscriptions
+from weft.store.trail import TrailEnds
+from weft.store.workers import SilentWorkers
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-def _due_callbacks(rows: Sequence[asyncpg.Record]) -> Sequence[DueCallback]:
-    return [
-        filled(DueCallback, row, name=str(row["name"]), age_s=row["age"].total_seconds())
-        for row in rows
-    ]
-
-
 class DriverStore(
     Operations,
     Machines,
+    BlackHoles,
+    Preemptions,
     Reservations,
+    SilentWorkers,
     DueConditions,
+    DueSchedules,
+    DueCallbacks,
+    Subscriptions,
     LimitRounds,
     Offers,
     SourceItems,
-    Subscriptions,
+    TrailEnds,
 ):
     """A driver's calls to its database."""
 
@@ -227,26 +140,6 @@ class DriverStore(
         """
         return int(await self._database.value(function, epoch=epoch, limit_jobs=limit_jobs))
 
-    @calls(records)
-    async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
-        """End the attempts of workers that were silent longer than the grace, as lost.
-
-        Return for each such worker, once, `worker`, `n_attempts` and `silent_s`.
-        """
-
-    @calls(records)
-    async def stop_overdue(
-        self, epoch: int, *, limit_jobs: int, confirm_s: float
-    ) -> Sequence[Row]:
-        """End attempts that are beyond a limit of their queue, and tell their workers.
-
-        The jobs go on once the workers have stopped them. A worker that has not done so after
-        `confirm_s` is given up.
-        Return `batch_id`, `job_id`, `attempt`, `worker`, `message` and `goes_on` of each attempt;
-        of a worker that was given up only `worker` and `message`. Call it again until it returns
-        nothing.
-        """
-
     async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
         """Look at the next jobs that have not ended, at most `limit_jobs`. Those that have been
         ready or blocked for longer than their queue allows end.
@@ -284,24 +177,6 @@ class DriverStore(
         ended.
         """
 
-    @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")
-    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
-        """Return due schedules, longest due first, but for those whose runs wait for an api."""
-
-    @calls(
-        number,
-        schedule_ids=column("moves", "schedule_id"),
-        expected=column("moves", "expected"),
-        next_ats=column("moves", "next_at"),
-        missed_counts=column("moves", "n_missed"),
-        run_schedule_ids=lambda moves: [one.schedule_id for one in moves for _ in one.runs],
-        run_due_ats=lambda moves: [due_at for one in moves for due_at in one.runs],
-    )
-    async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
-        """Give schedules their runs, which an api submits, and their next dates; return how many
-        runs there are now. A repeat changes nothing.
-        """
-
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
@@ -332,55 +207,6 @@ class DriverStore(
         say, and the oldest of a tenant with too much, up to `limit` of each; return how many
         batches were looked at; 0: nothing is left. Their readers are told why.
         """
-
-    @calls(number, limit="limit_rows")
-    async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
-        """Remove the oldest entries of the trail that were sealed so long ago, and at least a day;
-        return how many; 0: nothing is left. What remains is still a chain.
-        """
-
-    @calls(_due_callbacks)
-    async def due_callbacks(
-        self,
-        epoch: int,
-        busy: Sequence[int],
-        *,
-        limit_all: int,
-        limit_tenant: int,
-        limit_host: int,
-    ) -> Sequence[DueCallback]:
-        """Return the callbacks to send now, within limits that include those under way.
-
-        `busy`: the deliveries under way; they are not returned again. The others are returned
-        until `record_deliveries` says how they went.
-        """
-
-    @calls(
-        lambda rows: store_of(rows[0]) if rows else None,
-        tenant_id="of_tenant_id",
-        name="of_name",
-    )
-    async def find_sink_store(self, tenant_id: int, name: str) -> StoredFileStore | None:
-        """Return a store of files of a tenant, for messages; None: there is none."""
-
-    @calls(seconds)
-    async def next_callback(self, epoch: int) -> float | None:
-        """Return in how many seconds another callback will be due, apart from those that are due
-        already; None: there is none.
-        """
-
-    @calls(
-        nothing,
-        delivery_ids=column("reports", "delivery_id"),
-        delivered_list=column("reports", "delivered"),
-        statuses=column("reports", "status"),
-        errors=column("reports", "error"),
-        retries_in_s=column("reports", "retry_in_s"),
-        rejected_list=column("reports", "rejected"),
-        held_list=column("reports", "held"),
-    )
-    async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
-        """Record attempts of callbacks. Reports on a delivery that is over change nothing."""
 
 
 @asynccontextmanager

@@ -1,13 +1,18 @@
-"""The events that somebody may see: the api streams them, the driver gives them to transports."""
+"""Events of batches, in the stores of the api and the driver."""
 
+import uuid
 from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
+from weft.store.declared import (
+    calls,
+    truth,
+)
 
 
 class Events(StorePart):
-    """The call that both make."""
+    """The call that the api and the driver make."""
 
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
@@ -28,3 +33,22 @@ class Events(StorePart):
         )
         position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
         return [dict(row) for row in rows], position
+
+
+class HeardEvents(Events):
+    """What an api needs besides to follow events."""
+
+    _listener_id: uuid.UUID
+
+    @calls(lambda rows: (rows[0]["xid"], rows[0]["event_id"]))
+    async def events_now(self) -> tuple[int, int]:
+        """Return the position after the newest event that readers may see."""
+
+    @calls(truth, listener_id=lambda self: self._listener_id)
+    async def wait_for_events(self, *, waits: bool = True) -> bool:
+        """Tell the writers whether a listener waits (call, then list once more, then await
+        `notices`).
+
+        Return whether committed events are withheld because an older writer is open; if so, list
+        again soon.
+        """

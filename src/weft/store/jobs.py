@@ -1,27 +1,38 @@
-"""The parts of `ApiStore` that read jobs, their attempts, their history and their products; for
-files of jobs, and the stores that keep them.
-"""
+"""Single jobs, in the api's store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import asyncpg
 import msgspec
 
 from weft.ports.log_store import AttemptLog
-from weft.ports.store import Caller, JobEntry, ProductQuery, Row, StoredFileStore
-from weft.ports.store.queries import NEWEST, StoredFile
-from weft.store.database import StorePart, call_on, fetch_on
-from weft.store.declared import calls, documents, filled, parts, records, truth, user_id, value
+from weft.ports.store import (
+    Caller,
+    EditLimits,
+    JobEntry,
+    Patch,
+    Row,
+)
+from weft.store.database import StorePart
+from weft.store.declared import (
+    actor,
+    calls,
+    filled,
+    number,
+    records,
+    truth,
+    value,
+)
 from weft.store.documents import entry_of, reason_word, with_words
-from weft.store.queries import Queries, begin_query
-from weft.store.query_sql import select_products
-from weft.store.worker_files import directory_of, location_of, store_of
-from weft.wire.documents.stores import NewFileStore
+from weft.store.worker_files import directory_of, location_of
 from weft.wire.spec import decode_chunk
 
 PARENTS_SHOWN = 100
 """In the document of a job, however many it has."""
+
+
 PARENTS_COUNTED = 1000
 
 
@@ -125,94 +136,84 @@ class Jobs(StorePart):
         Jobs that do not exist or have no such attempt are left out.
         """
 
+    @calls(truth, attributes_max=lambda limits: limits.attributes_max, actor=actor)
+    async def edit_job(
+        self, caller: Caller, batch_id: int, job_id: int, *, patch: Patch, limits: EditLimits
+    ) -> bool:
+        """Change name, attributes and priority of a job; return whether anything changed.
 
-class Products(Queries):
-    """What jobs that have ended well say that they have made. A row has `id`, `product` and what
-    is known of its job.
-    """
+        Raise `JobNotFound`, `JobEnded` for a new priority of one that has ended, `InvalidValue`
+        for too many attributes.
+        """
 
-    async def query_products(self, caller: Caller, query: ProductQuery) -> Sequence[Row]:
-        """Return documents of products, newest first. Raise `QueryTooSlow`."""
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
+    async def hold_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Hold single jobs.
 
-        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            await begin_query(connection, caller, round(query.limits.timeout_s * 1000))
-            before = NEWEST if query.before is None else query.before
-            statement = select_products(query.query, before=before, limit=query.limit)
-            found = await fetch_on(connection, "query_products", statement.text, statement.values)
-            ids = [row[0] for row in found]
-            rows = await call_on(connection, "get_products", caller=caller, product_ids=ids)
-            return [row[0] for row in rows]
+        Return per job `held` or the word of the terminal state it has already. Raise
+        `JobNotFound`.
+        """
 
-        return await self._within(caller, query.limits, work)
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
+    async def release_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Release single jobs.
 
-    @calls(value, "get_products", product_ids=lambda product_id: [product_id])
-    async def get_product(self, caller: Caller, product_id: int) -> Row | None:
-        """Return the document of a product; None: the caller sees no such product."""
+        Return per job `released`, `held` (by one of its groups) or the word of its terminal state.
+        Raise `JobNotFound`.
+        """
 
-    @calls(truth)
-    async def remove_product(self, caller: Caller, product_id: int) -> bool:
-        """Forget a product; return whether the caller saw it. Raise `NotPermitted`."""
+    @calls(lambda rows: {row["job_id"]: row["outcome"] for row in rows}, actor=actor)
+    async def cancel_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Cancel single jobs.
 
+        Return per job `cancelled` (ended now), `cancelling` (its worker is notified) or the word
+        of its terminal state. Raise `JobNotFound`.
+        """
 
-class JobFiles(StorePart):
-    """The files of jobs that a caller sees, and a tenant's stores, without any credential."""
+    @calls(number, actor=actor)
+    async def signal_job(
+        self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
+    ) -> int:
+        """Tell the worker of a running job to send it a signal; return the attempt. `word`: the
+        name of the signal, for the history. Raise `JobNotFound`, `JobNotRunning` or
+        `TooManyCommands`.
+        """
 
-    @calls(documents, attempt="of_attempt", after="after_path", limit="limit_rows")
-    async def list_files(
+    @calls(number, text="message", actor=actor)
+    async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
+        """Tell the worker of a running job to give it a text; return the attempt. Raise as
+        `signal_job`.
+        """
+
+    @calls(value, values="answer", actor=actor)
+    async def answer_job(
         self,
         caller: Caller,
         batch_id: int,
         job_id: int,
         *,
-        attempt: int | None,
-        after: str | None,
-        limit: int,
-    ) -> Sequence[Row]:
-        """Return documents of the files that an attempt has left, by path, after one of them;
-        without an attempt, of the last one that left any. Raise `BatchNotFound`, `JobNotFound`.
+        approve: bool,
+        note: str,
+        values: Mapping[str, Any],
+    ) -> str:
+        """End a job that waits for an approval or an event; return its state. The same answer of
+        the same person changes nothing. Raise `JobNotFound` or `NotWaiting`.
         """
 
-    @calls(
-        lambda rows: StoredFile(*rows[0]) if rows else None,
-        path="of_path",
-        attempt="of_attempt",
-    )
-    async def find_file(
-        self, caller: Caller, batch_id: int, job_id: int, path: str, *, attempt: int | None
-    ) -> StoredFile | None:
-        """Return a file that an attempt has left; without an attempt, of the last one that left
-        it. None: there is none. Raise `BatchNotFound`, `JobNotFound`.
+    @calls(number, actor=actor)
+    async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
+        """Extend the time limit of a job's attempts; return by how many ms in all. Raise
+        `JobNotFound` or `JobOver`.
         """
 
-    @calls(
-        value,
-        user_id=user_id,
-        **parts(
-            "new",
-            of_name="name",
-            of_url="url",
-            of_endpoint="endpoint",
-            of_region="region",
-            of_access="access",
-            of_credentials="credentials",
-            secret_name="secret",  # noqa: S106 (its name)
-        ),
-    )
-    async def save_store(
-        self, caller: Caller, new: NewFileStore, *, stores_max: int
-    ) -> Row | None:
-        """Set a store, in place of one of the same name; return its document. None: the tenant
-        has `stores_max` others.
+    @calls(truth)
+    async def unblock_job(self, caller: Caller, batch_id: int, job_id: int) -> bool:
+        """Let the driver make a blocked job ready now, whatever it waits for; return whether it
+        was blocked. Raise `JobNotFound`.
         """
-
-    @calls(documents, name="of_name")
-    async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
-        """Return the stores of the tenant by name; or the one of this name."""
-
-    @calls(lambda rows: store_of(rows[0]) if rows else None, name="of_name")
-    async def find_store(self, caller: Caller, name: str) -> StoredFileStore | None:
-        """Return a store with its secret, encrypted, to try it."""
-
-    @calls(truth, name="of_name")
-    async def remove_store(self, caller: Caller, name: str) -> bool:
-        """Forget a store; return whether there was one."""

@@ -1,18 +1,15 @@
-"""The part of `DriverStore` for machines of pools, and for workers that break."""
+"""Machines of pools, in the driver's store."""
 
 from collections.abc import Mapping, Sequence
 
-from weft.core.pools.keep import Keep
 from weft.ports.store import Row
-from weft.ports.worker_link import LookStore
+from weft.store.callers import digest_of
 from weft.store.database import StorePart
-from weft.store.declared import calls, column, documents, nothing, number, records, truth, value
-from weft.store.sessions import digest_of
-from weft.store.worker_files import ATTEMPT
+from weft.store.declared import calls, column, documents, nothing, records, truth
 
 
 class Machines(StorePart):
-    """The driver's calls about pools and workers."""
+    """The driver's calls about machines of pools."""
 
     @calls(documents)
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
@@ -112,92 +109,3 @@ class Machines(StorePart):
         `asked_s`: how long ago the list was asked for. What changed since, or within two minutes
         before, is left for the next time. Safe to repeat.
         """
-
-    @calls(documents)
-    async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
-        """Return for each pool in which jobs of queues with a priority are ready: `pool`,
-        `waiting` and `hosts`, documents of `core.preemption`. Jobs that have caused a preemption
-        since they last ran are left out.
-        """
-
-    @calls(
-        number,
-        waiting_batch_id=lambda waiting: waiting[0],
-        waiting_job_id=lambda waiting: waiting[1],
-        batch_ids=column("stopped", 0),
-        job_ids=column("stopped", 1),
-        attempts=column("stopped", 2),
-    )
-    async def preempt_jobs(
-        self,
-        epoch: int,
-        waiting: tuple[int, int],
-        stopped: Sequence[tuple[int, int, int]],
-        *,
-        wait_s: float,
-    ) -> int:
-        """Stop running attempts that are preemptible for a job that waits; return how many.
-
-        Each ends as preempted and may start again after `wait_s`. 0 if the job that waits has
-        caused this before and has not run since. Safe to repeat.
-        """
-
-    @calls(records)
-    async def recent_ends(
-        self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
-    ) -> Sequence[Row]:
-        """Return how the newest attempts ended, newest first, as fields of
-        `core.black_holes.Ends`: at most `limit_events` events that are at most this old.
-
-        `fast_s`: a failure within this time is one at once. Ends before a worker was last
-        uncordoned are left out, and cancelled, preempted and lost attempts.
-        """
-
-    @calls(records)
-    async def black_holes(self, epoch: int) -> Sequence[Row]:
-        """Return the workers that `move_black_hole` has cordoned, unless they drain: `worker_id`,
-        `worker`, `n_tries` that failed, `outcome` of the last one (`none`, `running`, `success`,
-        `failure`, `unknown`), and `due_in_s` until there is something to do; None: nothing.
-        """
-
-    @calls(value, worker_id="of_worker_id")
-    async def move_black_hole(
-        self, epoch: int, worker_id: int, decision: str, reason: str, *, retry_s: float
-    ) -> str | None:
-        """`cordon` a worker, let it `try` one job, `wait` after a failed try, or `uncordon` it.
-
-        `retry_s`: until the next try, also if this one does not take place. Return its name; None:
-        somebody else has changed its state, or it has ended. Safe to repeat.
-        """
-
-
-class Reservations(StorePart):
-    """The driver's calls about kept workers."""
-
-    @calls(documents)
-    async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:
-        """Return for each pool in which jobs have waited for `after_s`: `jobs` and `workers`, as
-        `core.pools.keep` reads them. Workers are not kept any more for jobs that have started or
-        do not wait.
-        """
-
-    @calls(
-        number,
-        incarnation_ids=column("kept", 0),
-        batch_ids=column("kept", 1),
-        job_ids=column("kept", 2),
-        fill_seconds=column("kept", 3),
-    )
-    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
-        """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
-        has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.
-        """
-
-
-class Looks(StorePart):
-    """Calls about questions, as `LookStore` of the worker's port has them."""
-
-    ask_look = calls(value, **ATTEMPT, most="limit_open")(LookStore.ask_look)
-    read_look = calls(value)(LookStore.read_look)
-    answer_look = calls(nothing)(LookStore.answer_look)
-    take_look = calls(value)(LookStore.take_look)

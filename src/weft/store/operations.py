@@ -1,4 +1,4 @@
-"""The part of `DriverStore` that advances operations, one bounded step at a time."""
+"""Operations, in the stores of the api and the driver."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,11 +6,66 @@ from typing import Any
 import asyncpg
 
 from weft.core.access.rights import Permission, UserRole
-from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
-from weft.store.declared import calls, nothing, truth, value
+from weft.ports.store import (
+    ACTION,
+    BatchQuery,
+    Caller,
+    JobQuery,
+    JobRows,
+    Operation,
+    Origin,
+    Resubmitted,
+    Row,
+)
+from weft.store.database import StorePart
+from weft.store.declared import (
+    TRACED,
+    actor,
+    calls,
+    documents,
+    nothing,
+    number,
+    truth,
+    value,
+)
 from weft.store.queries import BatchDocuments, found_batches, read_within
 from weft.store.queries import job_ids as matching_ids
 from weft.store.submission import job_columns
+
+
+def _arguments(caller: Caller, arguments: Row) -> Row:
+    action = ACTION.get()
+    asker = {"token_id": action.caller.token_id, "address": action.address} if action else {}
+    facts = {"actor": actor(caller), "as_member": not caller.sees_tenant}
+    return {**arguments, **asker, **facts}
+
+
+class OperationCalls(StorePart):
+    """Operations as users begin and see them: work in the background."""
+
+    @calls(number, user_id=lambda caller: caller.user_id, arguments=_arguments, **TRACED)
+    async def begin_batch_action(self, caller: Caller, arguments: Row, origin: Origin) -> int:
+        """Begin to do something to many batches; return the operation. `arguments`: the `action`,
+        and a `query` or the numbers of `batches`. A repeat with the same key returns the same
+        operation; another one raises `IdempotencyKeyReused`.
+        """
+
+    @calls(value, operation_id="of_operation_id")
+    async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:
+        """End an operation on many batches where it is; return its document. Raise
+        `OperationNotFound`, `OperationNotCancellable`.
+        """
+
+    @calls(value, operation_id="of_operation_id")
+    async def get_operation(self, caller: Caller, operation_id: int) -> Row:
+        """Return the operation document. Raise `OperationNotFound`."""
+
+    @calls(documents, limit="limit_rows", batch_id="of_batch_id")
+    async def list_operations(
+        self, caller: Caller, *, before: int | None, limit: int, batch_id: int | None
+    ) -> Sequence[Row]:
+        """Return operation documents, newest first, below `before`; of one batch if given."""
+
 
 PAGE_OPERATIONS = 100
 

@@ -1,18 +1,30 @@
-"""The part of `ApiStore` about schedules."""
+"""Schedules, in the stores of the api and the driver."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from weft.ports.store import Caller, NewSchedule, Origin, Row, ScheduleRun
-from weft.store.database import StorePart
+from weft.ports.store import (
+    Caller,
+    DueSchedule,
+    NewSchedule,
+    Origin,
+    Row,
+    ScheduleMove,
+    ScheduleRun,
+)
+from weft.store.database import (
+    StorePart,
+)
 from weft.store.declared import (
     KEYED,
     calls,
+    column,
     documents,
     filled,
     nothing,
+    number,
     owner_in,
     seconds,
     truth,
@@ -99,4 +111,26 @@ class Schedules(StorePart):
         `idempotency_key`: that of the submission. If it has created a batch all the same, the
         error does not count. A repeat changes nothing; nor does a run of a schedule that was
         removed. A run by hand need not have been taken.
+        """
+
+
+class DueSchedules(StorePart):
+    """The driver's calls about schedules."""
+
+    @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")
+    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
+        """Return due schedules, longest due first, but for those whose runs wait for an api."""
+
+    @calls(
+        number,
+        schedule_ids=column("moves", "schedule_id"),
+        expected=column("moves", "expected"),
+        next_ats=column("moves", "next_at"),
+        missed_counts=column("moves", "n_missed"),
+        run_schedule_ids=lambda moves: [one.schedule_id for one in moves for _ in one.runs],
+        run_due_ats=lambda moves: [due_at for one in moves for due_at in one.runs],
+    )
+    async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
+        """Give schedules their runs, which an api submits, and their next dates; return how many
+        runs there are now. A repeat changes nothing.
         """

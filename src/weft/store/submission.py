@@ -1,4 +1,4 @@
-"""The half of `ApiStore` that takes batches, updates, groups and jobs."""
+"""The submissions of the api, in its store."""
 
 from collections.abc import Sequence
 from datetime import datetime

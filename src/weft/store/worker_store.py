@@ -37,7 +37,7 @@ from weft.store.declared import (
     value,
 )
 from weft.store.end_columns import ends_of, growing
-from weft.store.machines import Looks
+from weft.store.looks import Looks
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema

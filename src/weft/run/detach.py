@@ -33,6 +33,8 @@ class Answer(msgspec.Struct, kw_only=True):
     url: str | None = None
     doing: str = ""
     """Not the answer yet: what takes so long."""
+    warning: str = ""
+    """Not the answer yet: what whoever starts it should know."""
     message: str = ""
     detail: str = ""
     hint: str = ""
@@ -109,9 +111,12 @@ def _wait_for(answers: BinaryIO) -> Answer | None:
         sys.stderr.write("weft: starting …\n")  # on a busy machine it is not that far yet
     for line in answers:
         answer = msgspec.json.decode(line, type=Answer)
-        if not answer.doing:
+        if answer.warning:
+            sys.stderr.write(f"weft: warning: {answer.warning}\n")
+        elif answer.doing:
+            sys.stderr.write(f"weft: {answer.doing} …\n")
+        else:
             return answer
-        sys.stderr.write(f"weft: {answer.doing} …\n")
     return None
 
 

@@ -86,6 +86,8 @@ def examine(settings: Settings) -> list[Finding]:
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
     # Each check that needs a home that cannot be used finds the same.
+    if any((one.check, one.verdict) == ("sandbox", "warning") for one in findings):
+        findings = [one for one in findings if (one.check, one.verdict) != ("sandbox", "off")]
     wrong_homes = [one for one in findings if (one.check, one.verdict) == ("home", "wrong")]
     return [one for one in findings if one not in wrong_homes[1:] or one is wrong_homes[0]]
 

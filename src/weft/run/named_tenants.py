@@ -11,6 +11,7 @@ from weft.api.web_tokens.issuers import read_issuers
 from weft.core.access.run_as import HOME, parse_accounts
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft.settings.jobs_apart import are_jobs_apart, find_apart
 from weft.settings.transports_file import named_users
 from weft.store import open_admin
 from weft.telemetry.log import log
@@ -45,6 +46,19 @@ async def warn_of_missing_names(admin_dsn: str, settings: Settings) -> None:
             user=user,
             hint="`weft user ls` lists those that exist, `weft user add` adds one.",
         )
+
+
+async def warn_of_jobs_together(admin_dsn: str, settings: Settings) -> str:
+    """Log that nothing keeps the jobs of several users apart; return it as a sentence, or ""."""
+    if are_jobs_apart(settings):
+        return ""
+    async with open_admin(admin_dsn) as admin:
+        n_users = await admin.count_submitters()
+    finding = find_apart(settings, n_users)
+    if finding.verdict == "ok":
+        return ""
+    log.warning("up.jobs_not_apart", users=n_users, found=finding.found, hint=finding.advice)
+    return f"{finding.found}. {finding.advice}"
 
 
 def _named_tenants(settings: Settings) -> set[tuple[str, str]]:

@@ -54,6 +54,8 @@ class Supervisor:
     url: str = ""
     doing: str = "looking for what earlier processes left"
     """The step of the start."""
+    warning: str = ""
+    """What whoever starts it should know."""
     _database: EmbeddedDatabase | None = None
     _token: str = ""
     _port: int = 0
@@ -97,7 +99,10 @@ class Supervisor:
         loaded = asyncio.create_task(asyncio.to_thread(_load_store))
         database, logins = await self._find_database()
         await loaded
-        from weft.run.named_tenants import warn_of_missing_names  # noqa: PLC0415 (`_load_store`)
+        from weft.run.named_tenants import (  # noqa: PLC0415 (`_load_store`)
+            warn_of_jobs_together,
+            warn_of_missing_names,
+        )
 
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.doing = "bringing the schema of the database to this version"
@@ -112,6 +117,7 @@ class Supervisor:
             only_ours=self._database is not None,
         )
         await warn_of_missing_names(logins["admin"], self.settings)
+        self.warning = await warn_of_jobs_together(logins["admin"], self.settings)
         # Not before they have worked: until then the former database stays the one in use.
         self.home.write_secrets(logins, database)
 

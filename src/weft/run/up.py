@@ -73,6 +73,11 @@ class _Announcement:
         with suppress(OSError):
             sys.stderr.write(f"weft: {step} …\n")
 
+    def warn(self, text: str) -> None:
+        """Say on standard error what whoever starts it should know."""
+        with suppress(OSError):
+            sys.stderr.write(f"weft: warning: {text}\n")
+
     def stopped(self) -> None:
         """Say on standard error, behind the log, that all has ended."""
         if not self._as_json:
@@ -94,6 +99,11 @@ class _PipeAnnouncement(_Announcement):
         """Say it through the pipe."""
         with suppress(OSError):
             os.write(self._pipe, msgspec.json.encode(Answer(doing=step)) + b"\n")
+
+    def warn(self, text: str) -> None:
+        """Say it through the pipe."""
+        with suppress(OSError):
+            os.write(self._pipe, msgspec.json.encode(Answer(warning=text)) + b"\n")
 
     def ready(self, url: str, link: str | None) -> None:  # noqa: ARG002 (there is none)
         """Say it through the pipe."""
@@ -134,6 +144,8 @@ async def _live_until_told(
 
                 link = await login_link(supervisor.home)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
+            if supervisor.warning:
+                announcement.warn(supervisor.warning)
             announcement.ready(supervisor.url, link)
             await _until_told(task, supervisor)
         log.info("up.stopping", signal=task.result().name)

@@ -30,6 +30,11 @@ class ApiSettings:
         "networks of the proxies whose X-Forwarded-For, -Proto and -Host are believed, "
         "such as `10.0.0.0/8, 127.0.0.1`",
     )
+    trusted_users: bool = setting(
+        default=False,
+        help_="all users may read what the account of the worker may, tokens of others among it: "
+        "let them in though jobs run in no sandbox, and warn of it no more",
+    )
     page_rows: int = setting(50, "rows of a page if the caller does not say", within=(1, 1000))
     requests_per_s: float = setting(
         0.0,

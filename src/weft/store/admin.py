@@ -196,6 +196,11 @@ class Admin:
         rows = await call_on(self._connection, "missing_tenants", names=names)
         return [name for (name,) in rows]
 
+    async def count_submitters(self) -> int:
+        """Return how many users of all tenants may have jobs."""
+        ((count,),) = await call_on(self._connection, "count_submitters")
+        return int(count)
+
     async def has_user(self, tenant: str, user: str) -> bool:
         """Say whether this tenant has this user."""
         rows = await call_on(

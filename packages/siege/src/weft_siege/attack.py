@@ -158,7 +158,7 @@ class Attack:
     @asynccontextmanager
     async def _tenants(self) -> AsyncIterator[Sequence[Tenant]]:
         """Give the tenant that a weft has, and another one."""
-        words = ("tenant", "create", OTHER, "--admin", "ann")
+        words = ("tenant", "create", OTHER, "--admin", "ann", "--trusted")
         tokens = [
             json.loads((self.fortress.home / "client.json").read_text())["token"],
             (await self.fortress.command(*words)).decode().strip(),

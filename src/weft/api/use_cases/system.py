@@ -16,6 +16,7 @@ from weft.core.findings import judge
 from weft.core.ids import parse_batch_id
 from weft.ports.store import Caller, Row, TrailQuery
 from weft.settings import Settings, all_declared, shown_value, values_of
+from weft.settings.jobs_apart import find_apart
 from weft.submission.services import Answer
 from weft.wire.answers.system import System, TrailEntry
 
@@ -30,10 +31,11 @@ async def get_system(services: Services, _: Caller) -> Answer:
     """
     found = dict(await services.store.get_system(limit=ROWS_MAX))
     handed_over = found.pop("driver_settings")
+    apart = find_apart(services.settings, found.pop("n_submitters"))
     return {
         **found,
         "version": __version__,
-        "health": [asdict(finding) for finding in judge(found)],
+        "health": [asdict(finding) for finding in [*judge(found), apart]],
         "settings": list(_parameters(services.settings, handed_over)),
     }
 

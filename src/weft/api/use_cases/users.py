@@ -17,6 +17,7 @@ from weft.core.bounds import INT_MAX
 from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.problems import problem_document
 from weft.ports.store import Caller, Origin, Row
+from weft.settings.jobs_apart import check_apart
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
@@ -53,10 +54,12 @@ async def add_user(
 ) -> Answer:
     """Let a user into the tenant, with a role that may do no more than the caller. The text of
     their first token is the answer's `token`, and nowhere else: a repeat with the same key makes
-    another one in its place. Raise `RightMissing`, `UserExists`.
+    another one in its place. Raise `RightMissing`, `UserExists`, `JobsNotApart`.
     """
     name, role = document.name, UserRole(document.role)
     check_may_give(caller, role)
+    if not document.trusted:
+        check_apart(services.settings, name, role)
     token = new_token()
     user = await services.store.add_user(caller, name, role, token, idempotency_key=origin.key)
     log.info("user.added", user=user["name"], role=user["role"], by=caller.user_name)
@@ -152,9 +155,11 @@ async def create_tenant(
 ) -> Answer:
     """Create a tenant with its first user, who has role `tenant-admin`. The text of their token is
     the answer's `token`, and nowhere else: a repeat with the same key makes another one in its
-    place. Raise `RightMissing`, `TenantExists`.
+    place. Raise `RightMissing`, `TenantExists`, `JobsNotApart`.
     """
     check_may_give(caller, UserRole.TENANT_ADMIN)
+    if not document.trusted:
+        check_apart(services.settings, document.admin, UserRole.TENANT_ADMIN)
     token = new_token()
     tenant_id = await services.store.create_tenant(
         caller, document.name, admin=document.admin, token=token, idempotency_key=origin.key

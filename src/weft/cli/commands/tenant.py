@@ -106,7 +106,14 @@ def set_one(
 
 
 @app.command
-def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> None:
+def create(
+    name: str,
+    /,
+    *,
+    admin: str,
+    trusted: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> None:
     """Create a tenant, and print the token of its first user, for the only time.
 
         weft tenant create acme --admin ann
@@ -118,8 +125,11 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> None:
     Args:
         name: Name of the tenant; no other may have it, in capitals or not.
         admin: Name of its first user.
+        trusted: Jobs of its users may do what the account of the server may, which reads the
+            tokens of all: without it a tenant is made only where jobs run in sandboxes or as
+            their users.
     """
-    found = shared.ask(lambda client: client.create_tenant(name, admin=admin))
+    found = shared.ask(lambda client: client.create_tenant(name, admin=admin, trusted=trusted))
     if shared.as_json(found):
         return
     sys.stdout.write(f"{found['token']}\n")

@@ -22,9 +22,9 @@ def list_all(*, shared: Shared = SHARED) -> None:
 
     weft user ls
     """
-    found = shared.ask_all(lambda client: client.list_users())
+    users = shared.ask_all(lambda client: client.list_users())
     shared.table(
-        found,
+        users,
         {
             "User": text("name", 64),
             "Role": "role",
@@ -36,7 +36,14 @@ def list_all(*, shared: Shared = SHARED) -> None:
 
 
 @app.command
-def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> None:
+def add(
+    name: str,
+    /,
+    *,
+    role: Role = "user",
+    trusted: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> None:
     """Let a user into your tenant, and print their first token, for the only time.
 
         weft user add bob --role operator
@@ -49,13 +56,15 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> None:
     Args:
         name: Name of the user; no other of the tenant may have it, in capitals or not.
         role: What they may do, at most what you may.
+        trusted: Their jobs may do what the account of the server may, which reads the tokens of
+            all: without it they are let in only where jobs run in sandboxes or as their users.
     """
-    found = shared.ask(lambda client: client.add_user(name, role=role))
-    if shared.as_json(found):
+    user = shared.ask(lambda client: client.add_user(name, role=role, trusted=trusted))
+    if shared.as_json(user):
         return
-    sys.stdout.write(f"{found['token']}\n")
-    shown = one_line(found["name"], width=64)
-    note(f"{shown} is a user with role {found['role']}; the token is not shown again")
+    sys.stdout.write(f"{user['token']}\n")
+    shown = one_line(user["name"], width=64)
+    note(f"{shown} is a user with role {user['role']}; the token is not shown again")
     note(
         "members of the billing project `default` see and may cancel each other's batches; "
         f"`weft billing project members default --remove {shown}` takes {shown} out"
@@ -75,8 +84,8 @@ def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> None:
         name: Name of the user.
         role: What they may do.
     """
-    found = shared.ask(lambda client: client.set_user_role(name, role))
-    shared.tell(found, f"{one_line(found['name'], width=64)} has role {found['role']}")
+    user = shared.ask(lambda client: client.set_user_role(name, role))
+    shared.tell(user, f"{one_line(user['name'], width=64)} has role {user['role']}")
 
 
 @app.command(name="weight")
@@ -97,9 +106,9 @@ def set_weight(
         until: Then the weight is 1 again: 2h, 18:00 or 2027-01-01T02:00.
     """
     end = None if until is None else read_option("--until", until, parse_deadline)
-    found = shared.ask(lambda client: client.set_user_weight(name, weight, until=end))
-    last = f" until {moment(found['weight_until'])}" if end else ""
-    shared.tell(found, f"{one_line(found['name'], width=64)} has weight {found['weight']}{last}")
+    user = shared.ask(lambda client: client.set_user_weight(name, weight, until=end))
+    last = f" until {moment(user['weight_until'])}" if end else ""
+    shared.tell(user, f"{one_line(user['name'], width=64)} has weight {user['weight']}{last}")
 
 
 @app.command(name="rm")
@@ -124,7 +133,7 @@ def remove(
         name: Name of the user.
         cancel_batches: Cancel their batches, or let them finish.
     """
-    found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
-    is_cancelled = found["on_user_removal"] == "cancel"
-    end = f"batches cancelled: {found['n_cancelled']}" if is_cancelled else "their batches finish"
-    shared.tell(found, f"{one_line(found['name'], width=64)} is removed; {end}")
+    user = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
+    is_cancelled = user["on_user_removal"] == "cancel"
+    end = f"batches cancelled: {user['n_cancelled']}" if is_cancelled else "their batches finish"
+    shared.tell(user, f"{one_line(user['name'], width=64)} is removed; {end}")

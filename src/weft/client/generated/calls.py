@@ -102,20 +102,26 @@ class Calls(DocumentCalls):
             ),
         )
 
-    async def add_user(self, name: str, *, role: str = "user") -> "answers.UserAdded":
+    async def add_user(
+        self, name: str, *, role: str = "user", trusted: bool = True
+    ) -> "answers.UserAdded":
         """Let a user into the tenant, with a role that may do no more than the caller. The text of
         their first token is the answer's `token`, and nowhere else: a repeat with the same key
-        makes another one in its place. Raise `RightMissing`, `UserExists`.
+        makes another one in its place. Raise `RightMissing`, `UserExists`, `JobsNotApart`.
 
         Use case: `weft.api.use_cases.users.add_user`.
 
         Args:
             name: Unique in the tenant without regard to case. A removed user of it comes back.
             role: What they may do; none above your own.
+            trusted: false: refuse while jobs of all users run as the account of the server, in no
+                sandbox, and so could read its files, tokens of others among them.
         """
         return cast(
             "answers.UserAdded",
-            await self._post("/v1/users", {"name": name, "role": role}, key=new_key()),
+            await self._post(
+                "/v1/users", {"name": name, "role": role, "trusted": trusted}, key=new_key()
+            ),
         )
 
     async def cordon_worker(
@@ -210,20 +216,26 @@ class Calls(DocumentCalls):
             ),
         )
 
-    async def create_tenant(self, name: str, *, admin: str) -> "answers.TenantCreated":
+    async def create_tenant(
+        self, name: str, *, admin: str, trusted: bool = True
+    ) -> "answers.TenantCreated":
         """Create a tenant with its first user, who has role `tenant-admin`. The text of their
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
-        another one in its place. Raise `RightMissing`, `TenantExists`.
+        another one in its place. Raise `RightMissing`, `TenantExists`, `JobsNotApart`.
 
         Use case: `weft.api.use_cases.users.create_tenant`.
 
         Args:
             name: Unique without regard to case.
             admin: Its first user, a tenant-admin.
+            trusted: false: refuse while jobs of all users run as the account of the server, in no
+                sandbox, and so could read its files, tokens of others among them.
         """
         return cast(
             "answers.TenantCreated",
-            await self._post("/v1/tenants", {"name": name, "admin": admin}, key=new_key()),
+            await self._post(
+                "/v1/tenants", {"name": name, "admin": admin, "trusted": trusted}, key=new_key()
+            ),
         )
 
     async def create_token(

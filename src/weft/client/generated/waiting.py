@@ -81,18 +81,22 @@ class Waits(Twin[CallsT_co]):
             )
         )
 
-    def add_user(self, name: str, *, role: str = "user") -> "answers.UserAdded":
+    def add_user(
+        self, name: str, *, role: str = "user", trusted: bool = True
+    ) -> "answers.UserAdded":
         """Let a user into the tenant, with a role that may do no more than the caller. The text of
         their first token is the answer's `token`, and nowhere else: a repeat with the same key
-        makes another one in its place. Raise `RightMissing`, `UserExists`.
+        makes another one in its place. Raise `RightMissing`, `UserExists`, `JobsNotApart`.
 
         Use case: `weft.api.use_cases.users.add_user`.
 
         Args:
             name: Unique in the tenant without regard to case. A removed user of it comes back.
             role: What they may do; none above your own.
+            trusted: false: refuse while jobs of all users run as the account of the server, in no
+                sandbox, and so could read its files, tokens of others among them.
         """
-        return self._loop_thread.wait(self._async.add_user(name, role=role))
+        return self._loop_thread.wait(self._async.add_user(name, role=role, trusted=trusted))
 
     def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
@@ -160,18 +164,24 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.create_project(name, cost_max=cost_max))
 
-    def create_tenant(self, name: str, *, admin: str) -> "answers.TenantCreated":
+    def create_tenant(
+        self, name: str, *, admin: str, trusted: bool = True
+    ) -> "answers.TenantCreated":
         """Create a tenant with its first user, who has role `tenant-admin`. The text of their
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
-        another one in its place. Raise `RightMissing`, `TenantExists`.
+        another one in its place. Raise `RightMissing`, `TenantExists`, `JobsNotApart`.
 
         Use case: `weft.api.use_cases.users.create_tenant`.
 
         Args:
             name: Unique without regard to case.
             admin: Its first user, a tenant-admin.
+            trusted: false: refuse while jobs of all users run as the account of the server, in no
+                sandbox, and so could read its files, tokens of others among them.
         """
-        return self._loop_thread.wait(self._async.create_tenant(name, admin=admin))
+        return self._loop_thread.wait(
+            self._async.create_tenant(name, admin=admin, trusted=trusted)
+        )
 
     def create_token(
         self,

@@ -11,5 +11,11 @@ class UserExists(Conflict, code="API.USER_EXISTS", sqlstate="WF119"):
     """The tenant has a user of this name, in capitals or not."""
 
 
+class JobsNotApart(Conflict, code="API.JOBS_NOT_APART"):
+    """Jobs run as the account of the server, in no sandbox: those of a further user could read its
+    files, and who asked did not say that they trust that user.
+    """
+
+
 class LastAdministrator(Conflict, code="API.LAST_ADMINISTRATOR", sqlstate="WF120"):
     """Without this user nobody could administer the tenant."""

@@ -1,7 +1,7 @@
 """Documents by which administrators keep tenants and their users, and those about sharing."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -28,6 +28,12 @@ Name = Annotated[
 """A text on one line, without spaces around it."""
 
 
+TRUSTED: Final = (
+    "false: refuse while jobs of all users run as the account of the server, in no sandbox, and "
+    "so could read its files, tokens of others among them."
+)
+
+
 class UserDocument(Struct, forbid_unknown_fields=True):
     """`POST /v1/users`: who is let in."""
 
@@ -38,6 +44,7 @@ class UserDocument(Struct, forbid_unknown_fields=True):
         ),
     ]
     role: Annotated[Role, says("What they may do; none above your own.", "user")] = "user"
+    trusted: Annotated[bool, says(TRUSTED)] = True
 
 
 class UserEdit(Struct, forbid_unknown_fields=True):
@@ -108,6 +115,7 @@ class TenantDocument(Struct, forbid_unknown_fields=True):
 
     name: Annotated[Name, says("Unique without regard to case.", "acme")]
     admin: Annotated[Name, says("Its first user, a tenant-admin.", "ann")]
+    trusted: Annotated[bool, says(TRUSTED)] = True
 
 
 class TenantEdit(Struct, forbid_unknown_fields=True):

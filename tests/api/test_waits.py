@@ -4,7 +4,9 @@ import asyncio
 import re
 
 import httpx
+import pytest
 
+from weft.core.access.rights import Permission
 from weft.core.errors import AnswerLinkNotFound
 
 FORM = {"type": "object", "properties": {"dose": {"type": "number"}}, "required": ["dose"]}
@@ -164,3 +166,41 @@ async def test_a_link_answers_its_job_alone_and_once(http: httpx.AsyncClient) ->
     revoked = (await http.post("/v1/batches/4/jobs/1/answer-links", json={})).json()
     await http.delete(f"/v1/tokens/{revoked['token_id']}")
     assert (await show(revoked["url"].partition("?code=")[2])).status_code == 404
+
+
+@pytest.mark.parametrize("shared", ["/v1/batches/{b}", "/v1/batches/{b}/jobs/1"])
+@pytest.mark.parametrize("permission", [None, *Permission], ids=str)
+async def test_a_link_may_what_an_answer_may(
+    http: httpx.AsyncClient, shared: str, permission: Permission | None
+) -> None:
+    """Whatever was granted, on the batch or on the job, and whatever is taken back later."""
+    bob = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
+    as_bob, anybody = {"authorization": f"Bearer {bob}"}, {"authorization": "", "origin": ""}
+    await http.post("/v1/billing-projects", json={"name": "own"})
+    approval = {"jobs": [{"name": "ask", "wait": {"for": "approval"}}], "billing_project": "own"}
+    batches = [(await http.post("/v1/batches", json=approval)).json()["batch_id"] for _ in "123"]
+    granted = [f"{shared.format(b=batch)}/permissions/bob" for batch in batches]
+
+    async def grant(at: str, may: Permission | None) -> None:
+        if may is not None:
+            asked = await http.put(at, json={"permission": may.name.lower()})
+            assert asked.status_code == 200, asked.text
+
+    async def link_of(batch: int) -> str | None:
+        made = await http.post(f"/v1/batches/{batch}/jobs/1/answer-links", json={}, headers=as_bob)
+        return made.json().get("url", "").partition("?code=")[2] or None
+
+    async def press(code: str | None) -> int:
+        said = {"code": code or "", "approve": "yes"}
+        return (await http.post("/ui/answer", data=said, headers=anybody)).status_code
+
+    for at in granted:
+        await grant(at, permission)
+    answer = await http.post(f"/v1/batches/{batches[0]}/jobs/1/answer", json={}, headers=as_bob)
+    may = permission is not None and permission >= Permission.EXECUTE
+    assert (answer.status_code == 200) == may
+    linked, lowered = await link_of(batches[1]), await link_of(batches[2])
+    assert (linked is not None, lowered is not None) == (may, may)
+    assert (await press(linked) == 200) == may
+    await grant(granted[2], Permission.READ)
+    assert await press(lowered) in {403, 404}

@@ -3,9 +3,10 @@
 import re
 import secrets
 import sys
+from dataclasses import replace
 from typing import Final
 
-from weft.api.calls.call import KEYED, ServerUrl, act, call, calls_of
+from weft.api.calls.call import KEYED, ServerUrl, act, call, call_of, calls_of
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
 from weft.core.access.rights import Permission, Right, require
@@ -111,15 +112,19 @@ async def create_answer_link(
 
 
 async def read_link(services: Services, code: str) -> tuple[Caller, int, int]:
-    """Return as whom a link answers, and which job. Raise `AnswerLinkNotFound`."""
+    """Return as whom a link answers, and which job: one who needs what an answer without a link
+    does. Raise `AnswerLinkNotFound`, `RightMissing`.
+    """
     found = _CODE.fullmatch(code)
     caller = await services.store.authenticate_answer(code) if found else None
     if found is None or caller is None:
         raise AnswerLinkNotFound(
             "this link answers no job", detail="It was used or revoked, or has expired."
         )
-    require(Right.WRITE, caller.user_name, caller.role)
-    return caller, *parse_job_ref(found["job"])
+    answering = call_of(answer_job)
+    require(answering.right, caller.user_name, caller.role)
+    may = replace(caller, needs=answering.permission or Permission.WRITE)
+    return may, *parse_job_ref(found["job"])
 
 
 CALLS: Final = calls_of(sys.modules[__name__])

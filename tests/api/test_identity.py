@@ -1,5 +1,6 @@
 """Who is let in."""
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -11,6 +12,7 @@ from cases import cases
 from weft.api.app import Application
 from weft.api.http.identity import REMEMBER_S, Identities
 from weft.core.errors import Unauthenticated
+from weft.ports.store import Caller
 from weft.store import ApiStore
 
 
@@ -168,3 +170,47 @@ def _answers_of(operations: dict[str, Any]) -> set[str]:
 def _headers_of(operations: dict[str, Any], method: str = "post") -> set[str]:
     parameters = operations.get(method, {"parameters": []})["parameters"]
     return {one["name"] for one in parameters if one["in"] == "header"}
+
+
+class SlowStore(RecordingStore):
+    """A store whose answers are on the way until it is told otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.has_revoked = False
+
+    async def authenticate(self, token: str) -> Caller | None:
+        found = None if self.has_revoked else await super().authenticate(token)
+        self.is_read.set()
+        await self.may_answer.wait()
+        return found
+
+    async def authenticate_session(self, session: str) -> Caller | None:
+        return await self.authenticate(session)
+
+
+@pytest.mark.parametrize("told", [None, 1, 77])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": f"Bearer {TOKEN}"},
+        {"cookie": f"weft_session={TOKEN}"},
+    ],
+    ids=["token", "session"],
+)
+async def test_who_was_read_before_a_revocation_is_not_remembered_after_it(
+    headers: dict[str, str], told: int | None
+) -> None:
+    """The notice may pass the answer of the database: what is on the way then counts once."""
+    store = SlowStore()
+    identities = Identities(cast("ApiStore", store))
+    asked = asyncio.create_task(identities.caller_of(headers))
+    await store.is_read.wait()
+    store.has_revoked = True
+    identities.forget(told)
+    store.may_answer.set()
+    assert (await asked).user_name == "somebody"
+
+    with pytest.raises(Unauthenticated):
+        await identities.caller_of(headers)

@@ -223,3 +223,28 @@ async def test_private_address_is_not_even_connected_to(host: str, user: str) ->
 
     assert "private_hosts does not allow it" in said
     assert "127.0.0." not in said.replace(host.strip("[]"), "")  # a fact about our network
+
+
+@pytest.mark.parametrize("user", CHECKED)
+@pytest.mark.parametrize("order", [("127.0.0.1", "127.0.0.2"), ("127.0.0.2", "127.0.0.1")])
+async def test_of_a_name_with_good_and_private_addresses_only_the_good_are_called(
+    user: str, order: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the private one stands, and although nobody answers at the good one."""
+    real = socket.getaddrinfo
+
+    def mixed(host: Any, *words: Any, **options: Any) -> Any:  # noqa: ANN401 (as the real one)
+        if host != "mixed.example":
+            return real(host, *words, **options)
+        return [one for address in order for one in real(address, *words, **options)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", mixed)
+    with socket.create_server(("127.0.0.2", 0)) as private:
+        private.settimeout(0)
+        await failure_of(USERS[user][0], f"http://mixed.example:{private.getsockname()[1]}/hook")
+        with pytest.raises(BlockingIOError):
+            private.accept()
+    async with receiving(answering(404)) as receiver:  # at 127.0.0.1, which ALLOWED names
+        url = f"http://mixed.example:{receiver.port}/hook"
+        await asyncio.gather(USERS[user][0](url), return_exceptions=True)
+        assert len(receiver.received) == 1

@@ -199,6 +199,34 @@ async def test_end_waits_for_no_note_of_another_job(world: World) -> None:
     assert await worker.end(one) == ["ok"]
 
 
+@pytest.mark.parametrize("n_max", [0, 3])
+async def test_notes_of_a_batch_are_bounded(world: World, n_max: int) -> None:
+    """Of all its jobs together; one of a title that is there is still replaced."""
+    epoch = await world.lead()
+    await world.driver.configure(epoch, {"batch_notes_max": n_max})
+    batch, other = await world.submit(job_rows(2)), await world.submit(job_rows(1))
+    worker = await world.worker("w", cpu_m=8000)
+    claimed = await worker.claim()
+    for title in "abc":
+        for one in claimed:
+            key = AttemptKey(one.batch_id, one.job_id, 1)
+            assert await worker.store.record_note(worker.id, key, Note(title, "text", b"x"))
+
+    async def kept(of: int) -> list[tuple[int, str, bytes]]:
+        async with world.transaction() as connection:
+            rows = await connection.fetch(
+                "SELECT job_id, title, body FROM weft.job_note WHERE batch_id = $1", of
+            )
+        return [(row["job_id"], row["title"], row["body"]) for row in rows]
+
+    assert (len(await kept(batch)), len(await kept(other))) == (n_max, n_max)
+    for job, title, _ in await kept(batch):
+        await worker.store.record_note(
+            worker.id, AttemptKey(batch, job, 1), Note(title, "text", b"new")
+        )
+    assert [body for _, _, body in await kept(batch)] == [b"new"] * n_max
+
+
 async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:
     """The newest word of each attempt; of those of others, and what is no percentage, nothing."""
     batch = await world.submit(job_rows(2, max_attempts=3, retry_on=[Reason.EXIT]))

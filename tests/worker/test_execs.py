@@ -3,6 +3,8 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,6 +15,7 @@ import pytest
 
 from weft.core.states import Reason
 from weft.wire.exec import BYTES_MAX, Begin, Begun, Ended, Refused
+from weft.worker.spawner import entry
 from worker.spawner_process import (
     DEADLINE_S,
     Agent,
@@ -22,6 +25,7 @@ from worker.spawner_process import (
     process,
     until_gone,
 )
+from worker.test_sandbox import BECOME_PLAIN, PLAIN_USER
 
 
 class Exec:
@@ -161,3 +165,36 @@ def test_a_flood_of_signals_leaves_turns_to_jobs(agent: Agent, begin: Begins) ->
     finally:
         is_over.set()
         flooding.join()
+
+
+def test_what_waits_beside_a_command_shows_the_job_nothing(tmp_path: Path) -> None:
+    """`entry` has entered the namespaces of the job, which runs as the same account: until it is
+    the command, and while it waits for that, nothing there reads or traces it.
+    """
+    variables = tmp_path / "variables"
+    variables.write_bytes(b"--setenv\0PATH\0/usr/bin:/bin\0")
+    imports = "import ctypes, fcntl, os, signal, struct, sys, termios, warnings\n"
+    script = f"{imports}{BECOME_PLAIN}{Path(entry.__file__).read_text()}"
+    looks = "cat /proc/$PPID/environ 2>&1; ls -l /proc/$PPID/fd 2>&1"
+    with subprocess.Popen(["sleep", "60"], user=PLAIN_USER, group=PLAIN_USER) as job:
+        pidfd = os.pidfd_open(job.pid)
+        opened = os.open(variables, os.O_RDONLY)
+
+        def give() -> None:
+            for have, want in ((opened, 20), (pidfd, 21), (20, 3), (21, entry.JOB_FD)):
+                os.dup2(have, want)
+
+        seen = subprocess.run(
+            [sys.executable, "-c", script, "plain", "/", "sh", "-c", looks],
+            check=False,
+            capture_output=True,
+            text=True,
+            env={"SECRET": "0123456789swordfish"},
+            pass_fds=(3, entry.JOB_FD),
+            preexec_fn=give,
+        )
+        job.kill()
+    os.close(pidfd)
+    os.close(opened)
+    assert "swordfish" not in seen.stdout
+    assert seen.stdout.count("Permission denied") == 2, seen

@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import sys
 
 import joblib
@@ -30,6 +31,12 @@ def where(number: int) -> tuple[int, str | None, str | None]:
     )
 
 
+def place(_: int) -> tuple[str | None, str | None, str | None, str]:
+    """Return what a call has of the program."""
+    with open("data.csv") as file:
+        return os.environ.get("MYVAR"), os.environ.get("HOME"), shutil.which("mytool"), file.read()
+
+
 def main() -> None:
     register()
     raised = None
@@ -51,7 +58,17 @@ def main() -> None:
         except LookupError as error:
             raised = str(error)
         again = joblib.Parallel()(joblib.delayed(fail)(number) for number in range(3))
-    answers = {"scores": scores, "seen": seen, "absolute": absolute, "again": again}
+    places = {}
+    for backend in ("weft", "loky"):
+        with joblib.parallel_config(backend, n_jobs=2):
+            places[backend] = joblib.Parallel()(joblib.delayed(place)(n) for n in range(2))
+    answers = {
+        "places": places,
+        "scores": scores,
+        "seen": seen,
+        "absolute": absolute,
+        "again": again,
+    }
     sys.stdout.write(json.dumps({**answers, "raised": raised}))
 
 

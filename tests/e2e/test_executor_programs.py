@@ -1,5 +1,7 @@
 """Programs that use `weft.Executor`: what they define, their environment, their end."""
 
+import json
+import os
 import re
 import signal
 import subprocess
@@ -8,6 +10,7 @@ import threading
 import venv
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -199,3 +202,82 @@ def test_the_second_ctrl_c_cancels_whenever_it_comes(weft: Weft, tmp_path: Path)
     told = [line for line in done.stderr.splitlines() if line.startswith("weft: ")]
     assert told[0].startswith("weft: waiting for 1 job of ")
     assert told[1].startswith("weft: cancelling ")
+
+
+PLACE = """
+import os, shutil
+def place():
+    names = ("MYVAR", "HOME", "OMP_NUM_THREADS", "WEFT_TOKEN", "WEFT_DATABASE")
+    found = {name: os.environ.get(name) for name in names}
+    return {**found, "tool": shutil.which("mytool"), "data": open("data.csv").read()}
+"""
+OF_EXECUTOR = """
+import json, sys, weft
+options = {"resources": {"cpu": 0.5, "memory": "32Mi"}, **json.loads(sys.argv[1])}
+with weft.Executor(**options) as executor:
+    said = executor.submit(place)
+    print(json.dumps(said.result() if said.exception() is None else repr(said.exception())))
+"""
+
+
+@pytest.fixture
+def at_home(tmp_path: Path, weft: Weft) -> tuple[Path, dict[str, str]]:
+    """Make a directory and an environment as people have them."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "mytool").write_text("#!/bin/sh\n")
+    (tools / "mytool").chmod(0o755)
+    (tmp_path / "data.csv").write_text("1,2\n")
+    token = json.loads((weft.home / "client.json").read_text())["token"]
+    return tmp_path, weft.environment(
+        {
+            "MYVAR": "mine",
+            "HOME": str(tmp_path),
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "WEFT_TOKEN": token,
+            "WEFT_DATABASE": "k",
+        }
+    )
+
+
+def said_by(program: str, at_home: tuple[Path, dict[str, str]], **given: object) -> Any:  # noqa: ANN401 (any JSON)
+    directory, env = at_home
+    done = subprocess.run(
+        [sys.executable, "-c", PLACE + program, json.dumps(given)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        env=env,
+        cwd=directory,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_calls_have_what_the_program_has_and_no_secret_of_weft(
+    at_home: tuple[Path, dict[str, str]],
+) -> None:
+    directory, env = at_home
+    there = {"MYVAR": "mine", "HOME": str(directory), "tool": str(directory / "tools/mytool")}
+    usual = {**there, "data": "1,2\n", "WEFT_TOKEN": None, "WEFT_DATABASE": None}
+    assert said_by(OF_EXECUTOR, at_home) == {**usual, "OMP_NUM_THREADS": None}
+    own = said_by(OF_EXECUTOR, at_home, env={"MYVAR": "of the call", "OMP_NUM_THREADS": "2"})
+    assert own == {**usual, "MYVAR": "of the call", "OMP_NUM_THREADS": "2"}
+    assert "FileNotFoundError" in said_by(OF_EXECUTOR, at_home, inherit_env=False)
+    clean = directory, {**env, "WEFT_CLEAN_ENV": "true"}
+    assert "FileNotFoundError" in said_by(OF_EXECUTOR, clean)
+
+
+def test_calls_go_on_where_the_directory_is_missing(
+    at_home: tuple[Path, dict[str, str]],
+) -> None:
+    """As on another host, which does not have the directory of the program."""
+    program = """
+import os, shutil, weft
+executor = weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"})
+gone = os.getcwd()
+shutil.rmtree(gone)
+print(int(executor.submit(os.getcwd).result() != gone))
+"""
+    assert said_by(program, at_home) == 1

@@ -42,6 +42,7 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     python: str | None = None
     path: tuple[str, ...] = ()
     interpreter: str | None = None
+    directory: str | None = None
     arguments_digest: str | None = None
     """The payload of the batch that is read as `arguments`. These are empty then.
     """

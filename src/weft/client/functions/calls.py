@@ -79,6 +79,10 @@ class JobPlan:
     env: Mapping[str, str] | None
     path: tuple[str, ...]
     interpreter: str | None
+    directory: str | None = None
+    """Where calls run, on hosts that have it."""
+    inherit_env: Mapping[str, str] | None = None
+    """The environment of the caller; None: it stays here."""
     retries: Mapping[str, Any] = field(default_factory=dict)
     """Those of `RetryKeywords` that were given."""
     requirements: Ahead | None = None
@@ -98,6 +102,8 @@ class Calls:
         self._sources: set[object] = set()
         """Maps that may still send calls on their own."""
         self._plan = plan
+        variables = plan.inherit_env
+        self._environment = {} if variables is None else {"inherit_env": variables}
         self.batch_id: int | None = None
         self._live: set[Call] = set()
         """All that were accepted and have not ended."""
@@ -272,7 +278,9 @@ class Calls:
                 for position, call in enumerate(bunch, 1)
             ]
             assert self.batch_id is not None
-            answer = await self._api.create_update(self.batch_id, {"jobs": jobs})
+            answer = await self._api.create_update(
+                self.batch_id, {"jobs": jobs, **self._environment}
+            )
         except FunctionLost:
             self._lose(brought)
             self._waiting.extendleft(reversed(bunch))
@@ -344,6 +352,7 @@ class Calls:
             python=PYTHON if source is None else None,
             path=plan.path if source is None else (),
             interpreter=plan.interpreter,
+            directory=plan.directory,
         )
         return JobDocument(
             name=call.function.name,

@@ -19,6 +19,7 @@ from weft.client.functions.futures import Link, WeftFuture
 from weft.client.functions.map import MapRun, Values
 from weft.client.functions.pickles import (
     Function,
+    own_directory,
     own_interpreter,
     own_path,
     pickle_arguments,
@@ -28,7 +29,7 @@ from weft.client.functions.pickles import (
 )
 from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
-from weft.client.submission.ahead import requirements_of
+from weft.client.submission.ahead import caller_environment, requirements_of
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.function import Initialized, InitializerFailed
@@ -64,6 +65,9 @@ class Executor(concurrent.futures.Executor):
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
         env: Variables of the environment in which functions run.
+        inherit_env: Whether calls have the environment of this program, without weft's secrets,
+            and its directory where their host has it. Default: if the server is on this host and
+            the setting `clean_env` does not keep it here.
         requirements: A requirements file or a `uv.lock`, whose packages functions find first.
         retries: `max_attempts`, `retry_on`, `retry`, `external_errors`, `retry_with`: after which
             ends a call is made again, when, and with what; as `create_job` takes them. Default:
@@ -84,6 +88,7 @@ class Executor(concurrent.futures.Executor):
         resources: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
         env: Mapping[str, str] | None = None,
+        inherit_env: bool | None = None,
         requirements: str | PurePath | None = None,
         url: str | None = None,
         token: str | None = None,
@@ -98,6 +103,11 @@ class Executor(concurrent.futures.Executor):
         if not retries.keys() <= RETRY_NAMES:
             unexpected = min(retries.keys() - RETRY_NAMES)
             raise TypeError(f"Executor() got an unexpected keyword argument {unexpected!r}")
+        api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
+        self.url = api.url
+        """Where the server is. Asked now, so that it is said at once if there is none."""
+        inherits = api.is_of_this_host if inherit_env is None else inherit_env
+        environment = caller_environment(home=home) if inherits else None
         plan = JobPlan(
             name=name,
             max_running=max_workers,
@@ -106,12 +116,11 @@ class Executor(concurrent.futures.Executor):
             env=env,
             path=own_path(),
             interpreter=own_interpreter(),
+            directory=own_directory() if environment else None,
+            inherit_env=environment and environment.variables,
             retries={name: value for name, value in retries.items() if value is not None},
             requirements=None if requirements is None else requirements_of(Path(requirements)),
         )
-        api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
-        self.url = api.url
-        """Where the server is. Asked now, so that it is said at once if there is none."""
         self._calls = Calls(api, plan, on_idle=_weakly(self._on_idle))
         self._loop_thread = LoopThread()
         self._link = Link(

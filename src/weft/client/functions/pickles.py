@@ -22,6 +22,7 @@ from weft.client.api import ResultRow
 from weft.client.http.problems import to_error
 from weft.core.errors import CallDied
 from weft.core.ids import format_job_ref
+from weft.core.text.texts import is_utf8
 
 PROTOCOL: Final = 5
 NAME_CHARS_MAX: Final = 100
@@ -102,6 +103,15 @@ def own_interpreter() -> str | None:
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     is_given = any(os.path.realpath(entry) == root for entry in given if entry)
     return None if is_given or not sys.executable else os.path.abspath(sys.executable)  # noqa: PTH100
+
+
+def own_directory() -> str | None:
+    """Return the directory of this program; None: it was removed, or its name is no UTF-8."""
+    try:
+        directory = os.getcwd()  # noqa: PTH109 (text)
+    except OSError:
+        return None
+    return directory if is_utf8(directory) else None
 
 
 def own_path() -> tuple[str, ...]:

@@ -98,6 +98,11 @@ class Endpoint(NamedTuple):
             os.close(handle)
 
     @property
+    def is_of_this_host(self) -> bool:
+        """Return whether no network leads to it."""
+        return self.host in LOOPBACK
+
+    @property
     def url(self) -> str:
         """Return the address as a person would write it."""
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -173,6 +173,11 @@ class Requests(DocumentCalls):
         """Return the address of the server."""
         return self._session.endpoint.url
 
+    @property
+    def is_of_this_host(self) -> bool:
+        """Return whether the server is reached without a network."""
+        return self._session.endpoint.is_of_this_host
+
 
 def encode(document: object, encoder: Callable[..., bytes]) -> bytes:
     """Return a document as it is sent. Raise `Invalid` for what no document can hold."""

@@ -67,6 +67,7 @@ def carrying(spec: JobSpec, carrier: JobSpec | None) -> JobSpec:
         python=found.python,
         path=found.path,
         interpreter=found.interpreter,
+        directory=found.directory,
     )
     return replace(spec, function=function, shares=None)
 

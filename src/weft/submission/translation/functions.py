@@ -93,8 +93,9 @@ def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> No
     if len(function.path) > _PATH_ENTRIES_MAX:
         problems.add(InvalidValue, f"{at}/path", f"at most {_PATH_ENTRIES_MAX} directories")
     paths = {f"path/{n}": entry for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX])}
-    if function.interpreter is not None:
-        paths["interpreter"] = function.interpreter
+    for name in ("interpreter", "directory"):
+        if (path := getattr(function, name)) is not None:
+            paths[name] = path
     for name, entry in paths.items():
         if not entry.startswith("/") or "\0" in entry or len(entry) > PATH_CHARS_MAX:
             problems.add(InvalidValue, f"{at}/{name}", "not an absolute path")

@@ -143,6 +143,14 @@ class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
             "/opt/venv/bin/python",
         ),
     ] = None
+    directory: Annotated[
+        str | None,
+        says(
+            "Where it is called, unless the job has a `cwd`; where it is missing, in an empty "
+            "directory of the job's own.",
+            "/data/project",
+        ),
+    ] = None
 
 
 class ConcurrencyKey(Struct, forbid_unknown_fields=True):

@@ -88,7 +88,12 @@ class FunctionExecutor:
         program = _PROGRAM if attempt.spec.requirements is None else _APART
         argv = (self._interpreter_of(function), *program, str(attempt.limits.result_bytes_max))
         call = WarmCall(_ENCODE(body), attempt.definition)
-        return process_of(attempt, argv, _variables_of(attempt), warm=call, stdin=None, umask=None)
+        start = process_of(
+            attempt, argv, _variables_of(attempt), warm=call, stdin=None, umask=None
+        )
+        if start.cwd is None and (directory := function.directory) and _may_enter(directory):
+            return msgspec.structs.replace(start, cwd=directory)
+        return start
 
     def _interpreter_of(self, function: FunctionSpec) -> str:
         """Return the caller's interpreter if this host has it: it has the packages."""
@@ -102,6 +107,10 @@ class FunctionExecutor:
             found = wanted if wanted and os.access(wanted, os.X_OK) else sys.executable
             self._interpreters[wanted] = found
         return found
+
+
+def _may_enter(directory: str) -> bool:
+    return os.path.isdir(directory) and os.access(directory, os.X_OK)  # noqa: PTH112 (text)
 
 
 def _variables_of(attempt: ToStart) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
 from urllib.parse import quote, urlencode
 
@@ -163,6 +164,8 @@ def _places(
         case inspect.StrType() if str in kinds:
             yield (), value
         case inspect.IntType() | inspect.FloatType() if int in kinds:
+            yield (), value
+        case inspect.DateTimeType() if datetime in kinds:
             yield (), value
 
 

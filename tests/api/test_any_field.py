@@ -8,13 +8,15 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import httpx
 import pytest
 from httpx import AsyncClient
 
-from api.field_walk import Evaluated, parameters_of, reads_of
+from api.field_walk import Evaluated, fields_of, parameters_of, reads_of
 from api.live import Commands, LiveApi
 from benches.hostile import HOSTILE, SCHEMAS, Field, Request, fields_of_documents, fields_of_lines
 from cli.anything import COMMANDS
@@ -31,6 +33,15 @@ NUMBERS: Final = (
     "18446744073709551616",
     "1e400",
     "NaN",
+)
+TIMES: Final = (
+    "2030-01-01T00:00:00+23:59",
+    "2030-01-01T00:00:00-23:59",
+    "2030-01-01T00:00:00+16:00",
+    "0001-01-01T00:00:00+23:59",
+    "9999-12-31T23:59:59-23:59",
+    "9000-12-31T23:59:59-23:59",
+    "1970-01-01T00:00:00+23:59",
 )
 HALF: Final = "half a character"
 TEXTS: Final[Mapping[str, str]] = {
@@ -226,3 +237,23 @@ async def test_anything_in_paths_and_queries(api: LiveApi, http: AsyncClient) ->
             is_fine = is_text and answer.status_code not in MISTAKES
             assert is_fine or is_refused, (one, answer.text)
             assert not steers(answer), (one, answer.text)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(600)
+async def test_times_with_any_offset_and_of_any_year(api: LiveApi, http: AsyncClient) -> None:
+    """RFC 3339 allows more offsets than PostgreSQL reads, and years that no offset leaves."""
+    await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
+    walked = set[str]()
+    for moment in TIMES:
+        for one in (
+            *fields_of(api.app, (datetime,), moment),
+            *parameters_of(api.app, moment),
+        ):
+            answer = await send(http, Request.of(one.method, one.path, one.document))
+            walked.add(one.where)
+            assert answer.status_code not in MISTAKES, (one, answer.text)
+        query = urlencode({"q": f"start_time > {moment}"})
+        for path in ("/v1/batches", "/v1/batches/1/jobs"):
+            assert (await http.get(f"{path}?{query}")).status_code not in MISTAKES
+    assert {"jobs/0/not_before", "jobs/0/deadline", "jobs/0/wait/until"} <= walked

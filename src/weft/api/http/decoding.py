@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from weft.api.http.moments import settle
 from weft.core.bounded import (
     TOO_MANY,
     HalfCharacter,
@@ -88,6 +89,7 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
         raise _explain(body, media, kind, error) from error
     except Unreadable as error:
         raise _malformed(body, media, error) from error
+    settle(document)
     return document if usual is None else _with_resources(document, media)
 
 

@@ -10,11 +10,11 @@ import msgspec
 
 from weft.api.calls import path_ids as ids
 from weft.api.calls.path_ids import PathId, path_id_of
+from weft.api.http.moments import OUT_OF_YEARS, in_utc
 from weft.core.errors import FieldError, InvalidParameter
 from weft.wire.documents.failures import CAUSE_PATTERN
 
 QUERY_FIELDS_MAX: Final = 64
-YEARS: Final = (1970, 9000)
 _DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -87,14 +87,17 @@ class Query:
         """Return the value as a time with its zone."""
         text = self.text(name)
         try:
-            found: datetime | None = msgspec.convert(
+            sent: datetime | None = msgspec.convert(
                 text, Annotated[datetime, msgspec.Meta(tz=True)] | None
             )
         except msgspec.ValidationError as error:
             raise wrong_parameter(name, "it is not a time of RFC 3339 with its zone") from error
-        if found is not None and not YEARS[0] <= found.year <= YEARS[1]:
-            raise wrong_parameter(name, f"its year is not from {YEARS[0]} to {YEARS[1]}")
-        return found
+        if sent is None:
+            return None
+        in_bounds = in_utc(sent)
+        if in_bounds is None:
+            raise wrong_parameter(name, OUT_OF_YEARS)
+        return in_bounds
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """Return one of the choices, the first if it is not given."""

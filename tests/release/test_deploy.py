@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 
 from e2e.tmux import program
 from up.weft_up import WEFT
+from weft.core.access.trusted_proxies import parse_networks
 from weft.run.systemd import UnitsRefused, write_units
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +41,32 @@ def test_nothing_depends_on_what_ends() -> None:
 
     assert {"api-1", "driver-2", "worker", "prepare"} < set(services)
     assert [name for name, service in services.items() if "depends_on" in service] == []
+
+
+def test_no_job_is_believed_as_a_proxy() -> None:
+    """Only the proxy and the apis are in networks whose `X-Forwarded-For` is believed."""
+    found = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
+    services, networks = found["services"], found["networks"]
+    subnets = {
+        name: ip_network(one["subnet"])
+        for name, network in networks.items()
+        for one in network["ipam"]["config"]
+    }
+    trusted = [
+        network
+        for service in services.values()
+        for network in parse_networks(
+            (service.get("environment") or {}).get("WEFT_TRUSTED_PROXIES", "")
+        )
+    ]
+    believed = {
+        name
+        for name, service in services.items()
+        for one in service.get("networks", ["default"])
+        if any(subnets[one].overlaps(network) for network in trusted)
+    }
+
+    assert believed == {"api-1", "api-2", "proxy"}
 
 
 @pytest.mark.heavy

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -90,3 +91,74 @@ def test_a_dag_of_five_tasks(weft: Weft, airflow: Mapping[str, str], tmp_path: P
     assert b"doubling" in weft.run("logs", "b1.j2").stdout
     assert b"five.total" in weft.run("status", "b1.j5").stdout
     assert not list((tmp_path / "weft").glob("*.json"))
+
+
+ENDS = """
+import os, signal, time
+from airflow.sdk import dag, task
+
+
+@dag(schedule=None)
+def ends():
+    @task
+    def fails():
+        raise ValueError("no")
+
+    @task(retries=1, retry_delay=0)
+    def fails_once(**context):
+        if context["ti"].try_number == 1:
+            raise ValueError("not yet")
+
+    @task
+    def killed():
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    @task
+    def cancelled():
+        time.sleep(3600)
+
+    fails(), fails_once(), killed(), cancelled()
+
+
+ends()
+"""
+
+
+def test_what_fails_is_killed_or_cancelled_is_so_for_both(
+    weft: Weft, airflow: Mapping[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "dags/ends.py").write_text(ENDS)
+    line = [BIN / "airflow", "dags", "trigger", "ends", "--run-id", "r"]
+    until(lambda: not subprocess.run(line, check=False, env=airflow, cwd=tmp_path).returncode)
+
+    def found() -> list[Mapping[str, Any]]:
+        batches = json.loads(weft.run("ls", "--json").stdout)
+        return [
+            job
+            for batch in batches
+            for job in json.loads(weft.run("jobs", f"b{batch['id']}", "--json").stdout)
+            if job["name"].startswith("ends.")
+        ]
+
+    def jobs() -> list[tuple[str, str]]:
+        return sorted((job["name"], job["state"]) for job in found())
+
+    until(lambda: ("ends.cancelled", "running") in jobs())
+    (job,) = (one for one in found() if one["name"] == "ends.cancelled")
+    weft.told("cancel", f"b{job['batch_id']}.j{job['job_id']}")
+    until(lambda: len(jobs()) == 5 and not {s for _, s in jobs()} & {"ready", "running", "queued"})
+    assert jobs() == [
+        ("ends.cancelled", "cancelled"),
+        ("ends.fails", "failed"),
+        ("ends.fails_once", "failed"),
+        ("ends.fails_once", "success"),
+        ("ends.killed", "failed"),
+    ]
+
+    def states() -> Mapping[str, str]:
+        words = ["tasks", "states-for-dag-run", "ends", "r", "--output", "json"]
+        asked = subprocess.check_output([BIN / "airflow", *words], env=airflow, cwd=tmp_path)
+        return {one["task_id"]: one["state"] for one in json.loads(asked)}
+
+    told = {"cancelled": "failed", "fails": "failed", "fails_once": "success", "killed": "failed"}
+    until(lambda: states() == told)

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from api.live import add
+from contexts import connected
 from weft import __version__
 from weft.settings import all_declared
 from weft.store import open_admin
@@ -60,6 +61,28 @@ async def test_settings_in_force_are_told_without_secrets(
     first = page.text.partition("All ")[0].partition("<h2>Settings</h2>")[2]
     assert set(re.findall(r"<td><code>(\w+)</code></td>", first)) >= {"page_rows", "losses_max"}
     assert "host" not in re.findall(r"<td><code>(\w+)</code></td>", first)
+
+
+async def test_leader_is_judged_by_when_it_was_heard(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """The holder of the lock may be gone: the server keeps a session that it cannot reach."""
+    connection = await asyncpg.connect(database["weft_driver"])
+    epoch = await connection.fetchval("SELECT weft.begin_term()")
+    async with connected(database["admin"]) as admin:
+        begun = await _driver_verdict(http)
+        await admin.execute("UPDATE weft.driver_state SET heard_at = now() - interval '61 s'")
+        silent = await _driver_verdict(http)
+    await connection.execute("SELECT FROM weft.beat_driver($1, 30)", epoch)
+    heard = await _driver_verdict(http)
+    await connection.close()
+
+    assert (begun, silent, heard) == ("ok", "wrong", "ok")
+
+
+async def _driver_verdict(http: httpx.AsyncClient) -> str:
+    health = (await http.get("/v1/system")).json()["health"]
+    return next(str(one["verdict"]) for one in health if one["check"] == "driver")
 
 
 async def test_health_is_that_of_what_is_connected(

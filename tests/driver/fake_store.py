@@ -93,12 +93,15 @@ class FakeDriverStore(DriverStore):
         if epoch is not None and epoch != self.epoch:
             raise EpochStale(f"epoch {epoch} is over")
 
-    async def try_lead(self) -> int | None:
+    async def try_lead(self, *, silent_s: float = 100.0) -> int | None:  # noqa: ARG002 (nobody is silent)
         await self._ask("try_lead")
         if not self.lock_free:
             return None
         self.epoch += 1
         return self.epoch
+
+    async def stop_leading(self) -> None:
+        """Nobody else wants the lock."""
 
     async def still_lead(self) -> bool:
         await self._ask("still_lead")

@@ -1115,6 +1115,7 @@ CREATE TABLE weft.driver_state (
     one_row boolean DEFAULT true NOT NULL,
     epoch bigint DEFAULT 0 NOT NULL,
     waiting boolean DEFAULT false NOT NULL,
+    heard_at timestamp with time zone DEFAULT now() NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT driver_state_one_row_check CHECK (one_row),
     CONSTRAINT driver_state_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text))

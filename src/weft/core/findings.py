@@ -28,6 +28,10 @@ Document = Mapping[str, Any]
 SKEW_MAX_S: Final = 5.0
 CONNECTIONS_HIGH: Final = 0.9
 TRANSACTION_LONG: Final = timedelta(minutes=10)
+HEARTBEAT_S: Final = 10.0
+"""Of a leader that has not handed its settings over."""
+SILENT_BEATS: Final = 6
+"""A leader is taken for well while it was heard within this number of heartbeats."""
 DEAD_ROWS_MANY: Final = 1_000_000
 """Fewer dead rows than that in a table are of no account, whatever part of it they are."""
 
@@ -46,7 +50,7 @@ def judge(found: Document) -> list[Finding]:
     """Return one finding of each check."""
     database = found["database"]
     return [
-        _driver(found["processes"]),
+        _driver(found),
         _workers(found["programs"]),
         _versions(found["programs"]),
         _connections(database),
@@ -56,12 +60,22 @@ def judge(found: Document) -> list[Finding]:
     ]
 
 
-def _driver(processes: Sequence[Document]) -> Finding:
-    drivers = [process for process in processes if process["role"] == "driver"]
+def _driver(found: Document) -> Finding:
+    drivers = [process for process in found["processes"] if process["role"] == "driver"]
     leading = next((driver for driver in drivers if driver["leads"]), None)
     if leading is None:
         advice = "Start `weft up` or `weft driver`; its log says why it does not lead."
         return Finding("driver", "wrong", "none leads: nothing is added up or settled", advice)
+    silent = datetime.fromisoformat(found["at"]) - datetime.fromisoformat(leading["heard_at"])
+    most_s = SILENT_BEATS * found["driver_settings"].get("heartbeat_s", HEARTBEAT_S)
+    if silent > timedelta(seconds=most_s):
+        since = duration(silent / timedelta(milliseconds=1))
+        text = f"{_named(leading)} has the lead, and was last heard {since} ago"
+        advice = (
+            "It hangs, or what it sends is lost on the way. Another driver takes the lead over; "
+            "start one, or end this one if it goes on."
+        )
+        return Finding("driver", "wrong", text, advice)
     n_others = len(drivers) - 1
     others = f", {n_others} more stand{'s' * (n_others == 1)} by" if n_others else ""
     return Finding("driver", "ok", f"{_named(leading)} leads{others}")

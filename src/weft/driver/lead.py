@@ -31,6 +31,8 @@ from weft.telemetry import metrics
 from weft.telemetry.log import log
 
 LOCK_EVERY_BEATS = 6
+SILENT_BEATS = 10
+"""A leader that has not proved its lock for this number of heartbeats loses it."""
 _RETRY_LONGEST_S = 30.0
 FIRST = "fold"
 """The loop that a notice without a name wakes. It soon names the others with work: if all looked
@@ -212,7 +214,7 @@ class Driver:
         while True:
             begun = None
             try:
-                epoch = await self._store.try_lead()
+                epoch = await self._try_lead()
                 if epoch is None:
                     epoch = await self._stand_by()
                 begun = time.monotonic()
@@ -235,22 +237,30 @@ class Driver:
             leader_died = await self._succession.heard(STANDBY_S)
             for pause_s in SUCCESSION_S if leader_died else SUCCESSION_S[:1]:
                 await asyncio.sleep(pause_s)
-                epoch = await self._store.try_lead()
+                epoch = await self._try_lead()
                 if epoch is not None:
                     return epoch
 
+    async def _try_lead(self) -> int | None:
+        return await self._store.try_lead(silent_s=SILENT_BEATS * self._settings.heartbeat_s)
+
     async def _lead(self, epoch: int) -> None:
-        followed = {name: getattr(self._settings, name) for name in sql_settings()}
-        await self._store.configure(epoch, followed)
-        self._term = Term(self._store, epoch, self._settings, self._adapters)
-        self._enter("leader", epoch=epoch)
-        metrics.LEADER.set(1)
+        """Lead until the term ends. Its lock is let go then, whatever ended it: the next term, of
+        whichever driver, begins on a connection of its own.
+        """
         try:
+            followed = {name: getattr(self._settings, name) for name in sql_settings()}
+            await self._store.configure(epoch, followed)
+            self._term = Term(self._store, epoch, self._settings, self._adapters)
+            self._enter("leader", epoch=epoch)
+            metrics.LEADER.set(1)
             await self._term.run()
         finally:
-            self._term = None
-            metrics.LEADER.set(0)
-            log.info("driver.term_ended", epoch=epoch)
+            await self._store.stop_leading()
+            if self._term is not None:
+                self._term = None
+                metrics.LEADER.set(0)
+                log.info("driver.term_ended", epoch=epoch)
 
     def _enter(self, state: str, **facts: int) -> None:
         log.info("driver.state_changed", state=state, **facts)

@@ -17,10 +17,11 @@ import asyncpg
 from weft import __version__
 from weft.core.billing.rates import MachinePrice
 from weft.sql import files_of, text_of
-from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
+from weft.store.database import call_on, prepare_connection
 from weft.store.errors import AWAY, LoginsTaken, RightsMissing, translated
 from weft.store.migrate import MigrationStatus, contract, migrate, migration_status, require_schema
 from weft.store.migration_plan import PlannedStep, plan_migration
+from weft.store.single_connections import LONG_CALL_S, call_long, close_single, connect_single
 from weft.telemetry.trace import new_trace_id
 
 _ROUNDS = 4096
@@ -250,7 +251,7 @@ class Admin:
         await transaction.start()
         try:
             before = await self._prices_of(version)
-            rows = await call_on(
+            rows = await call_long(
                 self._connection,
                 "correct_rates",
                 version=version,
@@ -261,7 +262,9 @@ class Admin:
             )
             after = await self._prices_of(version)
             n_attempts = await self._connection.fetchval(
-                "SELECT count(*) FROM weft.attempt WHERE rate_card_id = $1", version
+                "SELECT count(*) FROM weft.attempt WHERE rate_card_id = $1",
+                version,
+                timeout=LONG_CALL_S,
             )
         except asyncpg.PostgresError as error:
             await transaction.rollback()
@@ -296,7 +299,9 @@ class Admin:
                     sentence=file.text.split("\n", 1)[0].removeprefix("-- "),
                     rows=tuple(
                         dict(row)
-                        for row in (await self._connection.fetch(file.text))[:FINDING_ROWS_MAX]
+                        for row in (await self._connection.fetch(file.text, timeout=LONG_CALL_S))[
+                            :FINDING_ROWS_MAX
+                        ]
                     ),
                 )
                 for file in files_of("audit")
@@ -351,7 +356,7 @@ class Admin:
     async def changed_since(self, at: datetime) -> list[Mapping[str, Any]]:
         """Return what jobs have run or came since, for who gives up this database for a copy."""
         text = text_of("catalog", "changed_since")
-        return [dict(row) for row in await self._connection.fetch(text, at)]
+        return [dict(row) for row in await self._connection.fetch(text, at, timeout=LONG_CALL_S)]
 
 
 @asynccontextmanager
@@ -361,9 +366,7 @@ async def open_admin(dsn: str) -> AsyncIterator[Admin]:
     Database errors are translated while the connection is held, too.
     """
     try:
-        connection = await asyncpg.connect(
-            dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"timezone": "UTC"}
-        )
+        connection = await connect_single(dsn, timezone="UTC")
         await prepare_connection(connection)
         await connection.execute("SET jit = off")  # as for the logins of weft
     except (asyncpg.PostgresError, *AWAY) as error:
@@ -375,7 +378,7 @@ async def open_admin(dsn: str) -> AsyncIterator[Admin]:
     except (asyncpg.PostgresError, *AWAY) as error:
         raise translated(error) from error
     finally:
-        await connection.close(timeout=CONNECT_TIMEOUT_S)
+        await close_single(connection)
 
 
 async def _rights_missing(

@@ -319,12 +319,16 @@ async def fetch_on(
     name: str,
     text: str,
     values: Sequence[Any],  # what asyncpg can encode
+    *,
+    within_s: float | None = None,
 ) -> list[asyncpg.Record]:
-    """Run a statement, timed and counted by a name. Raises what asyncpg raises."""
+    """Run a statement, timed and counted by a name. Raises what asyncpg raises. `within_s`:
+    another limit of time than that of the connection.
+    """
     started = perf_counter()
     failed = True
     try:
-        rows: list[asyncpg.Record] = await connection.fetch(text, *values)
+        rows: list[asyncpg.Record] = await connection.fetch(text, *values, timeout=within_s)
         failed = False
         return rows
     finally:

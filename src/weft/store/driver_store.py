@@ -13,11 +13,11 @@ from weft.ports.store import (
     Patrolled,
     Position,
 )
+from weft.sql import text_of
 from weft.store.black_holes import BlackHoles
 from weft.store.callbacks import DueCallbacks
 from weft.store.conditions import DueConditions
 from weft.store.database import (
-    CONNECT_TIMEOUT_S,
     Database,
     call_on,
     open_database,
@@ -40,6 +40,7 @@ from weft.store.preemptions import Preemptions
 from weft.store.reservations import Reservations
 from weft.store.schedules import DueSchedules
 from weft.store.schema_range import check_schema
+from weft.store.single_connections import connect_single
 from weft.store.sources import SourceItems
 from weft.store.subscriptions import Subscriptions
 from weft.store.trail import TrailEnds
@@ -47,6 +48,10 @@ from weft.store.workers import SilentWorkers
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
+BEGIN_TIMEOUT_S = 30.0
+"""A term waits for what the one before has begun; after so long it is tried anew."""
+SILENT_LEADER_S = 100.0
+"""A leader proves its lock at every sixth heartbeat, or more often."""
 
 
 class DriverStore(
@@ -78,25 +83,28 @@ class DriverStore(
         """Return if this program may use the database."""
         await check_schema(self._database, "weft_driver")
 
-    async def try_lead(self) -> int | None:
+    async def try_lead(self, *, silent_s: float = SILENT_LEADER_S) -> int | None:
         """Begin a term, unless another driver leads; never wait for it.
 
         Return its epoch, which is greater than all earlier ones, or None. The term lasts until the
         store is closed or its connection breaks. A driver that leads already begins another term.
+        `silent_s`: a leader whose connection has said nothing for so long loses it: the server may
+        keep the session, and with it the lock, of one that it cannot reach.
         """
+        epoch: int | None = None
         try:
             if self._leading is None or self._leading.is_closed():
-                self._leading = await asyncpg.connect(
-                    self._dsn,
-                    timeout=CONNECT_TIMEOUT_S,
-                    server_settings={"application_name": session_name("lead")},
+                self._leading = await connect_single(
+                    self._dsn, call_s=BEGIN_TIMEOUT_S, application_name=session_name("lead")
                 )
-            rows = await call_on(self._leading, "begin_term")
+            ((epoch,),) = await call_on(self._leading, "begin_term")
+            if epoch is None:
+                await self._leading.execute(text_of("catalog", "end_silent_leader"), silent_s)
         except (asyncpg.PostgresError, *AWAY) as error:
             raise self._database.failure(error) from error
-        epoch: int | None = rows[0][0]
-        if epoch is None:
-            await self.stop_leading()
+        finally:
+            if epoch is None:
+                await self.stop_leading()
         return epoch
 
     @calls(nothing, "configure_term")
@@ -109,13 +117,15 @@ class DriverStore(
     async def still_lead(self) -> bool:
         """Return whether the connection that holds the lock is alive: the driver's heartbeat.
 
-        False, too, for a driver that does not lead, and if the database is away.
+        False, too, for a driver that does not lead, and if the database is away. A connection that
+        does not answer is given up, and with it the lead.
         """
         if self._leading is None or self._leading.is_closed():
             return False
         try:
             await self._leading.execute("SELECT", timeout=HEARTBEAT_TIMEOUT_S)
         except (asyncpg.PostgresError, *AWAY):
+            await self.stop_leading()
             return False
         return True
 

@@ -25,6 +25,7 @@ from weft.store.contract import (
 )
 from weft.store.errors import MIGRATE_HINT, SchemaMissing, SchemaTooOld
 from weft.store.installed_functions import functions_current, install_functions, obsolete_functions
+from weft.store.single_connections import LONG_CALL_S
 
 _after_step = fault_point("migrate.after_step")
 
@@ -192,7 +193,7 @@ async def contract(connection: asyncpg.Connection, *, force: bool = False) -> li
 @asynccontextmanager
 async def _one_at_a_time(connection: asyncpg.Connection) -> AsyncIterator[None]:
     await _check_server(connection)
-    await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY)
+    await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY, timeout=LONG_CALL_S)
     try:
         yield
     finally:
@@ -278,7 +279,7 @@ async def _make_schema(connection: asyncpg.Connection) -> str:
     schema = whole_schema()
     async with connection.transaction():
         await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
-        await connection.execute(schema.text)
+        await connection.execute(schema.text, timeout=LONG_CALL_S)
         for file in (schema, *files_of("migrations")):
             await _note(connection, file)
     _after_step()
@@ -299,7 +300,7 @@ async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
 
 async def _apply_once(connection: asyncpg.Connection, file: SqlFile) -> str:
     async with connection.transaction():
-        await connection.execute(file.text)
+        await connection.execute(file.text, timeout=LONG_CALL_S)
         await _note(connection, file)
     _after_step()
     return file.name

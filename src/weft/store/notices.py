@@ -2,16 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 
 import asyncpg
 
 from weft.core.errors import StoreUnavailable
-from weft.store.database import CONNECT_TIMEOUT_S, session_name
+from weft.store.database import session_name
 from weft.store.errors import AWAY, translated
+from weft.store.single_connections import connect_single
 
 Notice = tuple[str, str]
 Put = Callable[[Notice | None], None]
 QUEUE_MAX = 10_000
+SILENT_S = 30.0
+"""How often the server is asked whether it still hears the connection. Nothing comes over one
+whose bytes are lost, and nothing over one that is well while nothing happens."""
+ANSWER_S = 10.0
+"""The limit of each call on the connection."""
 
 
 class PostgresNotices:
@@ -59,9 +66,8 @@ class PostgresNotices:
         )
 
     async def _connect(self) -> asyncpg.Connection:
-        settings = {"application_name": session_name("listen")}
-        return await asyncpg.connect(
-            self._dsn, timeout=CONNECT_TIMEOUT_S, server_settings=settings
+        return await connect_single(
+            self._dsn, call_s=ANSWER_S, application_name=session_name("listen")
         )
 
 
@@ -72,17 +78,20 @@ class _Line:
         self.connection = connection
         self._channels: dict[Put, Sequence[str]] = {}
         self._heard: set[str] = set()
-        connection.add_termination_listener(lambda _connection: self._tell("", None))
+        self._calling = asyncio.Lock()
+        connection.add_termination_listener(self._end)
+        self._asking = asyncio.create_task(self._ask_always())
 
     async def join(self, put: Put, channels: Sequence[str]) -> None:
         """Pass on what comes by these channels, and None at the end."""
         self._channels[put] = ("", *channels)
         try:
-            for channel in set(channels) - self._heard:
-                await self.connection.add_listener(
-                    channel, lambda _c, _pid, name, payload: self._tell(name, (name, payload))
-                )
-                self._heard.add(channel)
+            async with self._calling:
+                for channel in set(channels) - self._heard:
+                    await self.connection.add_listener(
+                        channel, lambda _c, _pid, name, payload: self._tell(name, (name, payload))
+                    )
+                    self._heard.add(channel)
         except BaseException:
             self.leave(put)
             raise
@@ -92,6 +101,21 @@ class _Line:
         self._channels.pop(put, None)
         if not self._channels:
             self.connection.terminate()
+
+    async def _ask_always(self) -> None:
+        """Give the connection up when it does not answer any more: then those that listen do it
+        anew.
+        """
+        with suppress(asyncpg.PostgresError, *AWAY):
+            while True:
+                await asyncio.sleep(SILENT_S)
+                async with self._calling:
+                    await self.connection.execute("SELECT")
+        self.connection.terminate()
+
+    def _end(self, _connection: asyncpg.Connection) -> None:
+        self._asking.cancel()
+        self._tell("", None)
 
     def _tell(self, channel: str, notice: Notice | None) -> None:
         for put, channels in list(self._channels.items()):

@@ -30,12 +30,13 @@ async def get_system(services: Services, _: Caller) -> Answer:
     database, audit, settings`. Only for administrators of the site. Raise `RightMissing`.
     """
     found = dict(await services.store.get_system(limit=ROWS_MAX))
+    health = judge(found)
     handed_over = found.pop("driver_settings")
     apart = find_apart(services.settings, found.pop("n_submitters"))
     return {
         **found,
         "version": __version__,
-        "health": [asdict(finding) for finding in [*judge(found), apart]],
+        "health": [asdict(finding) for finding in [*health, apart]],
         "settings": list(_parameters(services.settings, handed_over)),
     }
 

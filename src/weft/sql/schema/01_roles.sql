@@ -49,6 +49,7 @@ CREATE TABLE weft.driver_state (
     one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
     epoch bigint NOT NULL DEFAULT 0,
     waiting boolean NOT NULL DEFAULT false,  -- the leader waits for a notice on channel driver
+    heard_at timestamptz NOT NULL DEFAULT now(),  -- of the leader: its term began, or a heartbeat
     -- The settings that functions follow (SETTING_…), as the leading driver handed them over; a missing one
     -- has its default.
     settings jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object')

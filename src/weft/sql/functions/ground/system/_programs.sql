@@ -2,7 +2,8 @@
 --   first. Each names itself in application_name; other sessions of its logins, such as those of psql, count as one for each role.
 --   Workers that are linked through an api have no session, and are counted by what they have registered.
 -- Locks: none.   Plan: sessions of the server, at most max_connections; live incarnations by index.
--- Returns: `heard_at`: when one of its sessions began or ended a statement; `since`, `heard_at`: NULL where their times are hidden.
+-- Returns: `heard_at`: when one of its sessions began or ended a statement, and of the leader its last heartbeat: a lock outlives who
+--   holds it; `since`, `heard_at`: NULL where their times are hidden.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._programs(limit_rows int) RETURNS jsonb LANGUAGE sql STABLE AS $$
     WITH leader AS (
@@ -16,7 +17,7 @@ CREATE OR REPLACE FUNCTION weft._programs(limit_rows int) RETURNS jsonb LANGUAGE
         WHERE a.datname = current_database() AND a.usename IN ('weft_api', 'weft_driver', 'weft_worker')),
     process AS (
         SELECT s.role, s.version, s.schema, s.host, s.pid, count(*) AS n_connections, bool_or(s.leads) AS leads,
-            min(s.backend_start) AS since, max(s.state_change) AS heard_at
+            min(s.backend_start) AS since, CASE WHEN bool_or(s.leads) THEN (SELECT d.heard_at FROM weft.driver_state d) ELSE max(s.state_change) END AS heard_at
         FROM session s GROUP BY 1, 2, 3, 4, 5)
     SELECT jsonb_build_object(
         'processes', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM (

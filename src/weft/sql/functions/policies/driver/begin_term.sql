@@ -10,6 +10,6 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM FROM weft.driver_state FOR UPDATE;  -- until what the old term began has ended (_check_epoch)
-    UPDATE weft.driver_state SET epoch = epoch + 1, waiting = false RETURNING epoch INTO v_epoch;
+    UPDATE weft.driver_state SET epoch = epoch + 1, waiting = false, heard_at = clock_timestamp() RETURNING epoch INTO v_epoch;
     RETURN v_epoch;
 END $$;

@@ -3,14 +3,18 @@ import errno
 import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from up.weft_up import run_weft
+from up.weft_up import DEADLINE_S, WEFT, run_weft
+from weft.client.http.address import _OF_A_START
+from weft.core.errors import Conflict
 from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
 from weft.run.login import NoRoleDatabase, login_dsn
@@ -256,6 +260,9 @@ def test_write_private_replaces_whole_documents(home: Home) -> None:
     assert json.loads((home.run / "x.json").read_text()) == {"a": 3}
 
 
+OF_A_START = _OF_A_START | {"client.json"}
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("command", ["run --up --", "run --", "each --", "each -j 50% --"])
 def test_a_first_command_starts_weft(tmp_path: Path, command: str) -> None:
@@ -269,8 +276,78 @@ def test_a_first_command_starts_weft(tmp_path: Path, command: str) -> None:
 
     assert [run.stdout.split()[:1] for run in runs] == [["first"], ["second"]], runs
     assert ["starting weft" in run.stderr for run in runs] == [True, False]
+    assert {entry.name for entry in tmp_path.iterdir()} <= OF_A_START
     assert (down.returncode, again.returncode) == (0, 3), again
     assert "Start it with `weft up`" in again.stderr
+
+
+@pytest.mark.heavy
+def test_commands_that_are_the_first_at_one_moment_share_one_start(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    here = {**os.environ, "WEFT_HOME": home, "WEFT_PORT": "0"}
+    lines = [("run", "--", "echo", "0"), ("each", "--", "echo", "1", ":::", "x")] * 2
+    commands = [
+        subprocess.Popen([WEFT, *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=here)
+        for line in lines
+    ]
+    try:
+        done = [(one.communicate(timeout=DEADLINE_S), one.returncode) for one in commands]
+        batches = json.loads(run_weft("ls", "--json", "--home", home).stdout)
+    finally:
+        run_weft("down", "--home", home)
+
+    assert [(out.split()[:1], code) for (out, _), code in done] == [
+        ([b"0"], 0),
+        ([b"1"], 0),
+    ] * 2, done
+    assert len(batches) == len(lines)
+
+
+@pytest.mark.heavy
+def test_a_start_that_nobody_asked_for_takes_a_free_port(tmp_path: Path) -> None:
+    """A port that is said and taken is refused in words of `weft up`; the home it leaves is new
+    to the next command.
+    """
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        said = {"WEFT_HOME": str(tmp_path), "WEFT_PORT": str(taken.getsockname()[1])}
+        refused = run_weft("run", "--", "echo", "one", **said)
+    with socket.socket() as usual:
+        with suppress(OSError):  # then somebody else listens there
+            usual.bind(("127.0.0.1", Settings(home=tmp_path).port))
+            usual.listen()
+        done = run_weft("run", "--", "echo", "two", WEFT_HOME=str(tmp_path))
+    run_weft("down", "--home", str(tmp_path))
+
+    assert refused.returncode == Conflict.exit_code
+    assert "weft up --port 0" in refused.stderr
+    assert (done.stdout, done.returncode) == ("two\n", 0), done
+
+
+@pytest.mark.heavy
+def test_whoever_waits_for_a_start_that_fails_starts_weft(home: Home) -> None:
+    here = {**os.environ, "WEFT_HOME": str(home.path), "WEFT_PORT": "0"}
+    held = subprocess.Popen(
+        [sys.executable, "-c", HOLD, home.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with held as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        waiting = subprocess.Popen(
+            [WEFT, "run", "-n", "--", "echo", "mine"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=here,
+        )
+        assert waiting.stderr is not None
+        said = waiting.stderr.readline()
+        other.kill()
+    out, more = waiting.communicate(timeout=DEADLINE_S)
+    run_weft("down", "--home", str(home.path))
+
+    assert b"another command starts" in said
+    assert (out, waiting.returncode) == (b"mine\n", 0), more
 
 
 @pytest.mark.parametrize(

@@ -132,18 +132,26 @@ class Home:
         """Return the pid of the live `weft up` of this home; None if there is none, or if it
         cannot be seen from here, as one in another container.
         """
+        return self._look()[1]
+
+    def is_held(self) -> bool:
+        """Say whether a `weft up` of this home lives, ready or not, seen from here or not."""
+        return self._look()[0]
+
+    def _look(self) -> tuple[bool, int | None]:
+        """Return whether the lock is held, and the pid of the holder if that can be seen."""
         try:
             handle = os.open(self.lock_file, os.O_RDWR | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            return False, None
         except OSError as error:
             raise _not_usable(self.path, error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return self._holder_of(handle)
+            return True, self._holder_of(handle)
         else:
-            return None
+            return False, None
         finally:
             os.close(handle)
 

@@ -266,5 +266,6 @@ def check_port(host: str, port: int) -> None:
             raise PortInUse(
                 f"cannot listen on {host} port {port}",
                 detail=f"{(error.strerror or str(error)).capitalize()}.",
-                hint="Take a free port with `--port 0`, or another one with `--port N`.",
+                hint="Take a free port with `weft up --port 0`, or another one with `--port N`; "
+                "WEFT_PORT and `port` in weft.toml say the same.",
             ) from error

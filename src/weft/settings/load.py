@@ -117,6 +117,13 @@ def _expanded(home: str | Path) -> Path:
         ) from error
 
 
+def is_said(name: str, flags: Mapping[str, Any] | None = None) -> bool:
+    """Say whether a setting has its value from anywhere but its default."""
+    given = _given(flags, None)
+    is_in_environment = os.environ.get(variable_of(name), "") != ""
+    return name in given.flags or is_in_environment or name in given.stored
+
+
 def load_client_settings(
     flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> ClientProcessSettings:

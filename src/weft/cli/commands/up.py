@@ -3,10 +3,13 @@ the foreground, for several machines.
 """
 
 import importlib
+import math
 import os
 import sys
+import time
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.settings import (
@@ -21,7 +24,15 @@ from weft.cli.input.settings import (
 from weft.cli.terminal.report import note
 from weft.client.http.address import NotRunning
 from weft.core.errors import PackageMissing
-from weft.settings import Settings, home_of, load_client_settings
+from weft.settings import Settings, home_of, is_said, load_client_settings
+
+if TYPE_CHECKING:
+    from weft.run.home import Home
+
+_ROLES = ("api", "driver", "worker")
+_LOOK_S = 0.05
+_WORD_S = 1.0
+"""Whoever waits hears something after this time."""
 
 
 def up(
@@ -59,27 +70,50 @@ def up(
 
 
 def start_if_down(shared: Local, *, is_asked: bool) -> None:
-    """Start weft in this home, unless it runs there or another server is named. Raise `NotRunning`
-    if it cannot and nobody asked for one: the server may be elsewhere.
+    """Start weft in this home, unless it runs there or another server is named, or wait for the
+    start that another command has begun. It takes a free port if none is said: nobody chose one.
+    Raise `NotRunning` if it cannot and nobody asked for one: the server may be elsewhere.
     """
-    from weft.run.detach import start_detached  # noqa: PLC0415 (of the server's side, light)
-    from weft.run.home import Home  # noqa: PLC0415 (as above)
+    from weft.run.detach import StartRefused, start_detached  # noqa: PLC0415 (light)
+    from weft.run.home import Home, HomeInUse  # noqa: PLC0415 (as above)
 
-    settings = settings_of(shared)
-    home = Home(settings.home)
-    if load_client_settings({}).url is not None or home.holder() is not None:
+    if load_client_settings({}).url is not None:
         return
-    try:
-        _require_packages(settings)
-    except PackageMissing as missing:
-        if is_asked:
-            raise
-        why = f"No server is named, and none can be started: {missing.message}."
-        elsewhere = f"{missing.hint}; or name a server with WEFT_URL."
-        raise NotRunning("no server is running here", detail=why, hint=elsewhere) from None
-    home.prepare()
-    note(f"starting weft in {settings.home}; `weft down` stops it")
-    start_detached(settings, home)
+    settings = settings_of(shared)
+    if not is_said("port", {"home": shared.home}):
+        settings = replace(settings, port=0)
+    home = Home(settings.home)
+    while not (home.is_held() and _until_ready(home)):
+        try:
+            _require_packages(settings)
+        except PackageMissing as missing:
+            if is_asked:
+                raise
+            why = f"No server is named, and none can be started: {missing.message}."
+            elsewhere = f"{missing.hint}; or name a server with WEFT_URL."
+            raise NotRunning("no server is running here", detail=why, hint=elsewhere) from None
+        home.prepare()
+        note(f"starting weft in {settings.home}; `weft down` stops it")
+        try:
+            start_detached(settings, home)
+        except StartRefused as refused:
+            if refused.code != HomeInUse.code:
+                raise
+        else:
+            return
+
+
+def _until_ready(home: "Home") -> bool:
+    """Wait until the weft that holds a home is ready; return False if it ends before."""
+    said_at = time.monotonic() + _WORD_S
+    while home.is_held():
+        if home.client_file.exists() and all(map(home.ready, _ROLES)):
+            return True
+        if time.monotonic() > said_at:
+            note(f"waiting for the weft that another command starts in {home.path}")
+            said_at = math.inf
+        time.sleep(_LOOK_S)
+    return False
 
 
 def _require_packages(settings: Settings) -> None:

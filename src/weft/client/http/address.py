@@ -44,6 +44,11 @@ def kept_login(home: Path, url: str) -> KeptLogin | None:
 
 
 _PORTS = {"http": 80, "https": 443}
+_OF_A_START = frozenset(
+    {"run", "log", "logs", "pg", "files", "checkpoints", "secrets.json", "callback.json"}
+    | {"secret-keys.json", "scratch", "runners", "log-copies", "images"}
+)
+"""What a start makes in the home before it is ready and writes `client.json`."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 """This machine: reached without TLS, and by no proxy."""
 
@@ -132,13 +137,13 @@ class Locator(NamedTuple):
 
     def is_unset(self) -> bool:
         """Say whether nothing tells of a server, running or not: no setting, no job around us, and
-        no home, or an empty one.
+        no home, or one that holds at most what a start leaves that failed or has not ended yet.
         """
         settings = load_client_settings({"home": self.home})
         if settings.url or settings.token or "WEFT_JOB" in os.environ:
             return False
         try:
-            return not any(settings.home.iterdir())
+            return {entry.name for entry in settings.home.iterdir()} <= _OF_A_START
         except OSError as error:  # another user's, or no directory: whoever asks there says so
             return isinstance(error, FileNotFoundError)
 

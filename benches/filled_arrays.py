@@ -10,7 +10,7 @@ import msgspec
 from weft.bench.filled_batch import NESTED, SHAPE, TRACE_ID, Filler, NestedGroups
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.gates import JOB_GATES
-from weft.wire.documents.batches import ConcurrencyKey
+from weft.wire.documents.jobs import ConcurrencyKey
 from weft.wire.spec import ArrayRange, JobSpec, encode_array
 
 ARRAY_JOBS = 1_000_000

@@ -17,22 +17,12 @@ from weft.api.app import PERMISSIONS_OF_ROUTES, route_rights
 from weft.core.access.rights import Permission, Right
 from weft.settings import all_declared
 from weft.wire.description import describe_kind
-from weft.wire.documents.batches import (
-    BatchDocument,
-    CancelDocument,
-    ConcurrencyKey,
-    EditDocument,
-    FunctionDocument,
-    GroupBunch,
-    GroupDocument,
-    GroupInBunch,
-    JobBunch,
-    JobDocument,
-    MembersDocument,
-    QuerySetDocument,
-    UpdateDocument,
-)
+from weft.wire.documents.batches import BatchDocument, CancelDocument, EditDocument
+from weft.wire.documents.groups import GroupDocument, GroupInBunch
+from weft.wire.documents.jobs import ConcurrencyKey, FunctionDocument, JobDocument
+from weft.wire.documents.sets import MembersDocument, QuerySetDocument
 from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, SimulationDocument, Sleep
+from weft.wire.documents.updates import GroupBunch, JobBunch, UpdateDocument
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 MADE = "Made by `tools/generate_reference.py`; do not edit.\n"

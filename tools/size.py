@@ -16,7 +16,7 @@ import msgspec
 import check_floors
 from weft.settings import all_declared
 from weft.sql import homes
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TOPS: Final = (

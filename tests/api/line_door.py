@@ -22,7 +22,8 @@ from weft.core.query.tree import DoorTerm
 from weft.driver.callback_forms import CallbackForm
 from weft.registry.door import ClientFiles, ClientSetup, Door
 from weft.submission import submit
-from weft.wire.documents.batches import BatchDocument, CancelDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument, CancelDocument
+from weft.wire.documents.jobs import JobDocument
 
 
 @post("/lines", opt={"right": Right.WRITE})

@@ -23,7 +23,7 @@ from weft.core.pictures import graph, timeline
 from weft.core.states import AttemptKey, JobState, JobStateWord, Phase, Reason
 from weft.ports.store import ProgressReport
 from weft.wire import answers, documents, schedules
-from weft.wire.answers.batches import PhaseWord, ReasonWord
+from weft.wire.answers.field_types import PhaseWord, ReasonWord
 from weft.wire.app_folder import pack
 from weft.wire.usage_format import UsageSample
 

@@ -16,7 +16,7 @@ from api.test_visits import QUERY, STREAMS
 from weft import aio
 from weft.api.app import route_rights
 from weft.client.api import Api
-from weft.wire.answers.batches import GroupStateWord
+from weft.wire.answers.field_types import GroupStateWord
 from weft_pages import incidents
 
 WRONG: list[dict[str, Any]] = [

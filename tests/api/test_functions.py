@@ -18,7 +18,7 @@ from weft.store import open_worker_store
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.functions import shown_spec
 from weft.submission.translation.jobs import translate
-from weft.wire.documents.batches import JobBunch
+from weft.wire.documents.updates import JobBunch
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of
 from weft.wire.spec import CHUNK_JOBS_MAX, FunctionSpec, JobSpec, decode_chunk

@@ -11,7 +11,7 @@ from cases import cases
 from weft import aio
 from weft.core.errors import InvalidValue
 from weft.run.doors import api_doors
-from weft.wire.documents.foreign_jobs import IMPORTED_MAX
+from weft.wire.documents.imports import IMPORTED_MAX
 from weft_aloe.dumps import read_dump
 
 LIVE_DOORS = api_doors()

@@ -8,8 +8,8 @@ from httpx import AsyncClient
 
 from api.live import Commands, LiveApi, LiveWorker
 from weft.aio import Client
-from weft.wire.documents.containers import EngineOptions
-from weft.wire.documents.users import AllowedKind
+from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.tenants import AllowedKind
 
 MISSING = 999_999
 

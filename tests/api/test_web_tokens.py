@@ -33,7 +33,7 @@ from weft.ports.store import Caller, Origin, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.store import ApiStore
-from weft.wire.documents.logins import TokenDocument
+from weft.wire.documents.tokens import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)
 EC = jwk.ECKey.generate_key("P-256")

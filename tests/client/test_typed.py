@@ -24,7 +24,7 @@ from weft.client.generated import answers
 from weft.client.loop_thread import WaitingListing
 from weft.client.objects.job_keywords import JobKeywords
 from weft.wire import answers as wire_answers
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 
 CLASSES = (
     "Batch",

@@ -9,7 +9,7 @@ from weft.core.states import AttemptKey
 from weft.plugins.executors.job_environment import name_and_home
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits, ToStart
-from weft.wire.documents.job_kinds import ServiceDocument
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 

@@ -17,7 +17,7 @@ from properties.said_ends import FAILS, WAITS, End
 from weft.core import errors
 from weft.ports.store import Gate
 from weft.submission.translation.gates import JOB_GATES, licence_gates
-from weft.wire.documents.batches import ConcurrencyKey
+from weft.wire.documents.jobs import ConcurrencyKey
 
 KEY = "database"
 COSTS: Final[Mapping[str, Any]] = {

@@ -23,7 +23,7 @@ from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.submission.translation.gates import JOB_GATES, licence_gates
-from weft.wire.documents.batches import ConcurrencyKey
+from weft.wire.documents.jobs import ConcurrencyKey
 
 N_JOBS = 40
 """Of each of the updates, of which a world has three."""

@@ -15,7 +15,7 @@ from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
-from weft.wire.documents.files import LogDocument
+from weft.wire.documents.logs import LogDocument
 from weft.wire.documents.secrets import SecretUse
 from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite

@@ -12,7 +12,7 @@ from weft.core.states import AttemptKey, Phase, Reason
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.calls import LongText
 from weft.ports.runner import Assignment
-from weft.wire.documents.containers import EngineOptions
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.spec import FunctionSpec, JobSpec
 from weft_ray.runner.client import (
     RayClient,

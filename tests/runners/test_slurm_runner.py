@@ -15,7 +15,7 @@ from runners.slurm_cluster import SlurmCluster, SpeakingSuite, given_in, slurm_c
 from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.runner import Assignment, Happened
-from weft.wire.documents.containers import EngineOptions
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.spec import JobSpec
 from weft_slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft_slurm.runner.engine import SlurmEngine

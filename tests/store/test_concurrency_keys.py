@@ -22,7 +22,7 @@ from weft.ports.store import Caller, Gate, JobRows, NewBatch, Origin
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.submission.translation.gates import JOB_GATES, licence_gates
-from weft.wire.documents.batches import ConcurrencyKey
+from weft.wire.documents.jobs import ConcurrencyKey
 from weft.wire.keys import Unique
 
 

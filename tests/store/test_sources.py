@@ -12,7 +12,7 @@ from store.site import Site
 from store.world import World
 from weft.core.errors import ParameterNotFound, ParameterOfOtherType, SourceNotFound
 from weft.ports.store.sources import Decision, DueSource, TakenSource
-from weft.wire.documents.stores import NewFileStore
+from weft.wire.documents.file_stores import NewFileStore
 from weft_lines.rules.setup import parse_setup
 
 SOURCE = """

@@ -16,7 +16,8 @@ from weft.ports.store import Shape
 from weft.submission.translation.cache import LEFT_OUT, key_of
 from weft.submission.translation.functions import shown_spec
 from weft.wire.documents.apps import CodeDocument, RequirementsDocument
-from weft.wire.documents.containers import ContainerDocument, EngineOptions
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.documents.simulations import SimulationDocument

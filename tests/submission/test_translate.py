@@ -26,7 +26,9 @@ from weft.submission.translation import fields, gates
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.jobs import Translated, translate
-from weft.wire.documents.batches import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.jobs import ConcurrencyKey, JobDocument
+from weft.wire.documents.updates import JobBunch
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 from weft.wire.usual_jobs import USUAL_FIELDS, USUAL_KINDS, UsualJob
 

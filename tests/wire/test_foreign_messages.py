@@ -9,7 +9,7 @@ import pytest
 
 from cases import cases
 from weft.core.states import Reason
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.foreign_messages import (
     BODY_BYTES_MAX,
     Malformed,

@@ -8,7 +8,8 @@ import pytest
 from cases import cases
 from weft.core.problems import CHECKED_MAX, PROBLEMS_MAX, Problems
 from weft.wire import mistakes
-from weft.wire.documents.batches import BatchDocument, JobDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.documents.queues import QueueDocument
 from weft.wire.mistakes import check_types, mistake_of, said
 from weft.wire.synonyms import _SYNONYMS, nearest_field

@@ -23,7 +23,7 @@ from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.function_signatures import ChunkKey
 from weft.ports.runner import Assignment
 from weft.ports.store import Claimed
-from weft.wire.documents.containers import EngineOptions
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.function import Definition
 from weft.wire.spawner import Account, ProcessEnd, Start
 from weft.wire.spec import NO_NETWORK, FunctionSpec, JobSpec

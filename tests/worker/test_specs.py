@@ -9,7 +9,8 @@ import pytest
 from weft.core.states import Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.store import Claimed
-from weft.wire.documents.containers import ContainerDocument, EngineOptions
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.engines import EngineOptions
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk, pack_specs
 from weft.worker.agent.specs import Signatures, Specs

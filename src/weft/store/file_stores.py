@@ -6,7 +6,7 @@ from weft.ports.store import Caller, Row, StoredFileStore
 from weft.store.database import StorePart
 from weft.store.declared import calls, documents, parts, truth, user_id, value
 from weft.store.worker_files import store_of
-from weft.wire.documents.stores import NewFileStore
+from weft.wire.documents.file_stores import NewFileStore
 
 
 class FileStores(StorePart):

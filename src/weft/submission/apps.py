@@ -16,8 +16,8 @@ from weft.core.queues import Queue
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
 from weft.submission.services import Draft, SubmissionServices
-from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.documents.jobs import JobDocument
 
 _NAMED: Final = 500
 """Characters of the names that an error lists."""

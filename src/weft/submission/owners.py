@@ -15,7 +15,7 @@ from weft.core.errors import Forbidden, InvalidValue, SecretKeyMissing
 from weft.core.files.file_paths import WrongPath, in_store, split_store
 from weft.ports.store import Caller, JobRows
 from weft.submission.services import Draft, SubmissionServices
-from weft.wire.documents.containers import choices_of
+from weft.wire.documents.engines import choices_of
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
 
 

@@ -18,7 +18,7 @@ from weft.ports.store import Caller, NewBatch, Reserved, Row
 from weft.settings import Settings
 from weft.store import ApiStore
 from weft.submission.translation.context import DocumentContext
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.sealed import SecretKeys
 
 TENANTS_MAX: Final = 20_000

@@ -49,14 +49,10 @@ from weft.submission.translation.groups import (
 from weft.submission.translation.jobs import THREAD_VALUES, Translated, translate_apart
 from weft.submission.waits import check_forms
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
-from weft.wire.documents.batches import (
-    BatchDocument,
-    GroupBunch,
-    GroupDocument,
-    JobBunch,
-    JobDocument,
-    UpdateDocument,
-)
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.groups import GroupDocument
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.updates import GroupBunch, JobBunch, UpdateDocument
 
 _after_commit = fault_point("api.after_commit")
 CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed, check_forms)

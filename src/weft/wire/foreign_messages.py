@@ -14,7 +14,7 @@ from msgspec import Meta
 from weft.core.bounded import read_json
 from weft.core.ids import format_batch_id
 from weft.core.states import Reason
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, JobSpec
 
 BODY_BYTES_MAX: Final = 65_536

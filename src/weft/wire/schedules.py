@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.batches import Count
+from weft.wire.answers.field_types import Count
 from weft.wire.description import says
 from weft.wire.documents.batches import BatchDocument
 

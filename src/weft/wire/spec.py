@@ -13,10 +13,12 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 import msgspec
 
 from weft.wire.documents.apps import CodeDocument, RequirementsDocument
-from weft.wire.documents.containers import ContainerDocument, EngineOptions
-from weft.wire.documents.files import FileInput, FileOutput, LogDocument
-from weft.wire.documents.job_kinds import ServiceDocument
+from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.files import FileInput, FileOutput
+from weft.wire.documents.logs import LogDocument
 from weft.wire.documents.secrets import SecretUse
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.documents.simulations import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"

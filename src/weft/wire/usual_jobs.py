@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.wire.documents.batches import BatchDocument, JobBunch, JobDocument, UpdateDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.updates import JobBunch, UpdateDocument
 from weft.wire.spec import JobSpec
 
 USUAL_FIELDS: Final = frozenset(

@@ -16,7 +16,7 @@ from weft.core.forecast import ForecastFacts, promise
 from weft.core.states import ENDED_WORDS
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.answers.why import Forecast
+from weft.wire.answers.forecasts import Forecast
 
 FOR_ROOM: Final = frozenset(
     {

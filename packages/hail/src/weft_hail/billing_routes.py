@@ -11,7 +11,7 @@ from weft.core import errors
 from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.text.texts import wrong_name
-from weft.wire.documents.limits import ProjectDocument, ProjectEdit
+from weft.wire.documents.projects import ProjectDocument, ProjectEdit
 from weft_hail.batch_routes import API
 from weft_hail.documents_to_hail import project_document
 from weft_hail.requests import (

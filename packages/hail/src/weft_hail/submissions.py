@@ -15,9 +15,11 @@ from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer
 from weft.submission.translation.context import refuse_too_many
-from weft.wire.documents import batches
-from weft.wire.documents.batches import GroupDocument, GroupInBunch
+from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.documents.groups import GroupDocument, GroupInBunch
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.updates import GroupBunch, JobBunch, UpdateDocument
 from weft_hail.checks import Json
 from weft_hail.files import MARKS
 from weft_hail.jobs_from_hail import Bunch, jobs_of, present_form
@@ -147,7 +149,7 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
     n_jobs, n_groups = spec["n_jobs"], spec.get("n_job_groups", 0)
     with _project_of(spec):
         answer, is_new = await submit.create_batch(
-            services, caller, batches.BatchDocument(**_of_batch(spec)), origin
+            services, caller, BatchDocument(**_of_batch(spec)), origin
         )
     batch_id = answer["id"]
     found: Answer | None = None
@@ -162,7 +164,7 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
         with suppress(errors.UpdateNotFound):
             found = await submit.get_update(services, caller, batch_id, FIRST)
     if found is None:
-        document = batches.UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
+        document = UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
         found, _ = await submit.create_update(services, caller, batch_id, document, origin)
     return {"id": batch_id, **reserved(found)}
 
@@ -180,9 +182,9 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths, stores=stores)
     first, jobs = jobs_of(raw, bunch)
     _check_counts(spec, jobs, groups, first)
-    whole: list[batches.JobDocument] = [*jobs]
+    whole: list[JobDocument] = [*jobs]
     with refusing({}, jobs), _project_of(spec):
-        document = batches.BatchDocument(**_of_batch(spec), jobs=whole, groups=groups)
+        document = BatchDocument(**_of_batch(spec), jobs=whole, groups=groups)
         answer, _ = await submit.create_batch(services, caller, document, origin)
     return {
         "id": answer["id"],
@@ -195,7 +197,7 @@ async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Docum
     """Reserve the numbers of an update."""
     await own(request, batch_id)
     UPDATE("update", spec)
-    document = batches.UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
+    document = UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
     with refusing({errors.BatchCancelled: _TO_CANCELLED}):
         found, _ = await submit.create_update(
             request.services,
@@ -254,7 +256,7 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
             row = await read.get_group(services, caller, batch_id, parent)
             if row["cancelled"]:
                 raise bad_request("job group parent has already been cancelled")
-    document = batches.GroupBunch(first=first, groups=bunch_groups(specs, first_group))
+    document = GroupBunch(first=first, groups=bunch_groups(specs, first_group))
     with refusing({errors.UpdateCommitted: f"update {update['update_id']} is already committed"}):
         await submit.add_groups(
             services,
@@ -294,7 +296,7 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
                 raise bad_request(
                     f"bunch contains job where the job group has already been cancelled ({number})"
                 )
-    document = batches.JobBunch(first=first, jobs=list(jobs))
+    document = JobBunch(first=first, jobs=list(jobs))
     with refusing(
         {errors.UpdateCommitted: f"update {update['update_id']} is already committed"}, jobs
     ):

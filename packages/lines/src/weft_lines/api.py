@@ -14,7 +14,7 @@ from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, read_text
 from weft.api.http.routing import Response, put, routes_in
 from weft.core.access.rights import Right
-from weft.wire.answers.lines import SetupSaved
+from weft.wire.answers.setups import SetupSaved
 from weft.wire.documents.batches import BatchDocument
 from weft_lines.calls import lines, setup_trial, sinks, source_trial, sources
 from weft_lines.pages import lines as pages

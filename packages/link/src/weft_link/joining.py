@@ -13,7 +13,7 @@ from weft.core.errors import InvitationRefused
 from weft.run.home import Home, HomeNotUsable, write_private
 from weft.run.host.worker_name import worker_name
 from weft.settings import Settings
-from weft.wire.documents.logins import JoinDocument
+from weft.wire.documents.tokens import JoinDocument
 
 
 def join(word: str, settings: Settings) -> None:

@@ -30,7 +30,7 @@ from weft.ports.store import Caller
 from weft.ports.worker_link import FRAME_BYTES_MAX, CarriedCommand, Frame
 from weft.telemetry.log import log
 from weft.wire import exec as wire
-from weft.wire.documents.logins import JoinDocument
+from weft.wire.documents.tokens import JoinDocument
 from weft_link.serving import WorkerLink
 
 MSGPACK: Final = "application/msgpack"

@@ -22,7 +22,7 @@ from weft.core.query.fields import FIELDS, OPERATORS, STATES
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.query.tree import Field, Subject
 from weft.ports.store import Caller, Row
-from weft.wire.documents.batch_queries import SavedQueryDocument
+from weft.wire.documents.saved_queries import SavedQueryDocument
 from weft_pages.forms import back_to, check_form
 
 

@@ -8,8 +8,8 @@ from weft.core.access.rights import Permission
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.wire.documents.commands import ExtendDocument, SignalDocument
-from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
-from weft.wire.documents.limits import ReleaseDocument
+from weft.wire.documents.incidents import ReleaseDocument
+from weft.wire.documents.resubmissions import ResubmitDocument, RetryJobsDocument
 from weft_pages.forms import Fields, Ids, button
 
 _JOBS_MAX: Final = 1_000_000_000

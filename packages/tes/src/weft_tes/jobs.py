@@ -12,8 +12,8 @@ from weft.core.billing.resources import MIB
 from weft.core.files.file_paths import WrongPath
 from weft.core.files.file_stores import source_at, target_at
 from weft.ports.store import Row
-from weft.wire.documents.batches import MaxAttempts, Priority
 from weft.wire.documents.containers import ContainerDocument
+from weft.wire.documents.field_types import MaxAttempts, Priority
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft_tes.refused import bad_request

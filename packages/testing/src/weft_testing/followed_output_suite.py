@@ -7,7 +7,7 @@ from pathlib import Path
 from weft.core.states import AttemptKey
 from weft.ports.log_store import AttemptLog
 from weft.ports.runner import Assignment
-from weft.wire.documents.files import LogDocument
+from weft.wire.documents.logs import LogDocument
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 from weft_testing.remote_runner_suite import RemoteRunnerSuite

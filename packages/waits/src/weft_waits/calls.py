@@ -18,12 +18,7 @@ from weft.submission.services import Answer
 from weft.submission.translation.kinds import wrong_text
 from weft.submission.waits import misfits
 from weft.telemetry.log import log
-from weft.wire.documents.job_kinds import (
-    AnswerDocument,
-    AnswerLink,
-    AnswerLinkDocument,
-    JobAnswered,
-)
+from weft.wire.documents.waits import AnswerDocument, AnswerLink, AnswerLinkDocument, JobAnswered
 
 ASKED: Final = frozenset({"approval", "event"})
 """What somebody may answer."""

@@ -21,7 +21,7 @@ from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import pointer_of
 from weft.submission.services import Answer
-from weft.wire.documents.job_kinds import NOTE_MAX, AnswerDocument
+from weft.wire.documents.waits import NOTE_MAX, AnswerDocument
 from weft_waits.calls import ASKED, answer_job, read_link
 
 PATH: Final = "/ui/batches/{b:str}/jobs/{j:str}/answer"

@@ -31,7 +31,7 @@ from weft.core.errors import (
     WrongType,
 )
 from weft.core.problems import Problems, pointer_of, pointers_of
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.mistakes import check_types, mistake_of
 from weft.wire.usual_jobs import USUAL_KINDS
 

@@ -19,7 +19,7 @@ from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
 from weft.api.http.routing import Route, Router
 from weft.core.access.rights import Right, roles_with
-from weft.wire.answers.batches import Problem
+from weft.wire.answers.problems import Problem
 from weft.wire.description import describe_kind
 
 Object = dict[str, Any]  # a part of an OpenAPI document

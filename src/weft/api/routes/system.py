@@ -16,7 +16,7 @@ from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.errors import Unavailable
 from weft.ports.store import Row
 from weft.telemetry import line_metrics, metrics
-from weft.wire.answers.system import Health
+from weft.wire.answers.health import Health
 
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "silent", "cordoned", "draining")

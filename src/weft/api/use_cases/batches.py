@@ -7,14 +7,9 @@ from weft.api.use_cases.read import find_group_id
 from weft.core.access.rights import Permission, Right
 from weft.ports.store import Caller, Origin
 from weft.submission.services import Answer
-from weft.wire.answers.batches import (
-    Cancelled,
-    HiddenChanged,
-    HoldChanged,
-    JobCancelled,
-    JobHoldChanged,
-    Operation,
-)
+from weft.wire.answers.batches import Cancelled, HiddenChanged, HoldChanged
+from weft.wire.answers.jobs import JobCancelled, JobHoldChanged
+from weft.wire.answers.operations import Operation
 from weft.wire.documents.batches import CancelDocument
 
 ROOT_GROUP = 0

@@ -18,8 +18,8 @@ from weft.core.problems import pointing
 from weft.core.query import Subject
 from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
-from weft.wire.answers.batches import Operation
-from weft.wire.documents.batch_queries import BatchActionCount, BatchActionDocument
+from weft.wire.answers.operations import Operation
+from weft.wire.documents.batch_actions import BatchActionCount, BatchActionDocument
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import NoCallbackKey
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.wire.answers.why import CallbackSecret, Delivery
+from weft.wire.answers.callbacks import CallbackSecret, Delivery
 
 _CALLBACKS: Final = "/v1/batches/{b}/callbacks"
 

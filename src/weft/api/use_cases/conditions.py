@@ -12,8 +12,8 @@ from weft.core.access.rights import Right
 from weft.core.lines.line import failing
 from weft.ports.store import Caller, Row
 from weft.telemetry.log import log
-from weft.wire.answers.why import Condition, ShownCondition
-from weft.wire.documents.limits import ReleaseDocument
+from weft.wire.answers.conditions import Condition, ShownCondition
+from weft.wire.documents.incidents import ReleaseDocument
 
 JOBS_SHOWN: Final = 10
 

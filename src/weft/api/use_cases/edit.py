@@ -22,7 +22,10 @@ from weft.submission.translation.check import (
     refuse_id,
 )
 from weft.submission.translation.groups import check_set_name
-from weft.wire.answers.batches import Batch, Group, JobDetail, Operation
+from weft.wire.answers.batches import Batch
+from weft.wire.answers.groups import Group
+from weft.wire.answers.jobs import JobDetail
+from weft.wire.answers.operations import Operation
 from weft.wire.documents.batches import EditDocument
 
 ROOT_GROUP = 0

@@ -34,14 +34,14 @@ from weft.ports.store import Caller, Row, StoredFileStore
 from weft.submission.services import Answer
 from weft.submission.translation.files import wrong_url
 from weft.telemetry.log import log
-from weft.wire.documents.files import FilesToTry, FilesTried, WantedFile
-from weft.wire.documents.stores import (
+from weft.wire.documents.file_stores import (
     FileStoreAnswer,
     FileStoreDocument,
     FileStoreRemoved,
     FileStoreTried,
     NewFileStore,
 )
+from weft.wire.documents.files import FilesToTry, FilesTried, WantedFile
 
 
 @call("GET /v1/stores", Right.READ, page=FileStoreAnswer)

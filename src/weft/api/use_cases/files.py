@@ -19,7 +19,8 @@ from weft.core.text.texts import harmless
 from weft.ports.file_store import FileDiffers, FileProblem, FileReader
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store import Caller, Row, StoredFile
-from weft.wire.answers.files import JobFile, JobNote
+from weft.wire.answers.files import JobFile
+from weft.wire.answers.notes import JobNote
 
 FIRST_BYTES_MAX: Final = 16 << 20
 """A kept file up to this size is compared with its digest before anything is said of it; of a

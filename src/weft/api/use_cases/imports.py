@@ -15,7 +15,7 @@ from weft.ports.store import Caller, Origin
 from weft.submission.services import Answer
 from weft.submission.submit import create_batch
 from weft.wire.documents.batches import BatchDocument
-from weft.wire.documents.foreign_jobs import ImportDocument, Imported, ImportedJob
+from weft.wire.documents.imports import ImportDocument, Imported, ImportedJob
 
 _PAGE: Final = 1000
 _SHOWN: Final = 20

@@ -34,8 +34,10 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.queries import Limited
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.pools import Licence, LicenceRemoved
-from weft.wire.documents.limits import LicenceDocument, LimitEdit, Quota, QuotaEdit, UseLimit
+from weft.wire.answers.licences import Licence, LicenceRemoved
+from weft.wire.documents.licences import LicenceDocument
+from weft.wire.documents.limits import LimitEdit, UseLimit
+from weft.wire.documents.quotas import Quota, QuotaEdit
 
 
 @call("GET /v1/limits", Right.READ, page=UseLimit, cursor=Cursor("limit", "id", INT_MAX))

@@ -15,7 +15,7 @@ from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.answers.files import AttemptUsage
+from weft.wire.answers.usage import AttemptUsage
 from weft.wire.log_format import CUT, STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 

@@ -16,7 +16,7 @@ from weft.core.lines.line import wrong_value
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.documents.lines import LineParameter, ParameterDocument
+from weft.wire.documents.parameters import LineParameter, ParameterDocument
 
 
 @call(

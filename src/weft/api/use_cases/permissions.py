@@ -9,8 +9,8 @@ from weft.core.access.rights import Permission, Right
 from weft.core.bounds import INT_MAX
 from weft.core.ids import parse_job_ref
 from weft.ports.store import Caller, Row
-from weft.wire.answers.users import SharedJob
-from weft.wire.documents.users import PermissionDocument, SharedJobWith, SharedWith
+from weft.wire.answers.permissions import SharedJob
+from weft.wire.documents.permissions import PermissionDocument, SharedJobWith, SharedWith
 
 _BATCH = "/v1/batches/{b}/permissions"
 _JOB = "/v1/batches/{b}/jobs/{j}/permissions"

@@ -12,7 +12,7 @@ from weft.core.errors import ProductNotFound
 from weft.core.query import Subject
 from weft.ports.store import Caller, ProductQuery, Row
 from weft.submission.services import Answer
-from weft.wire.answers.files import Product, ProductRemoved
+from weft.wire.answers.products import Product, ProductRemoved
 
 
 @call("GET /v1/products", Right.READ, page=Product, cursor=Cursor("product", "id"))

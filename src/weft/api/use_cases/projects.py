@@ -12,8 +12,9 @@ from weft.core.access.rights import Right
 from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.billing import ProjectCost, ProjectDeleted, RateCard
-from weft.wire.documents.limits import ProjectDocument, ProjectEdit
+from weft.wire.answers.billing import RateCard
+from weft.wire.answers.projects import ProjectCost, ProjectDeleted
+from weft.wire.documents.projects import ProjectDocument, ProjectEdit
 
 
 @call("GET /v1/billing-projects", Right.READ, page=ProjectCost, public=False)

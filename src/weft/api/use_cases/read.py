@@ -21,7 +21,10 @@ from weft.ports.store import BatchQuery, Caller, ForeignJobs, JobEntry, JobQuery
 from weft.settings import Settings
 from weft.submission.services import Answer
 from weft.submission.translation.functions import shown_spec
-from weft.wire.answers.batches import Attempt, Batch, Change, Group, HistoryEntry, Job, JobDetail
+from weft.wire.answers.attempts import Attempt
+from weft.wire.answers.batches import Batch, Change
+from weft.wire.answers.groups import Group
+from weft.wire.answers.jobs import HistoryEntry, Job, JobDetail
 
 DOUBTED_MAX: Final = 5
 """Keys of a query that found nothing that are looked for."""

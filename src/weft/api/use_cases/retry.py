@@ -18,9 +18,10 @@ from weft.submission import submit
 from weft.submission.owners import require_owner, signed_variables
 from weft.submission.services import Answer
 from weft.submission.translation.context import refuse_too_many
-from weft.wire.answers.batches import Operation
-from weft.wire.documents.batches import BatchDocument, JobDocument
-from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
+from weft.wire.answers.operations import Operation
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.resubmissions import ResubmitDocument, RetryJobsDocument
 
 
 @call(

@@ -12,7 +12,7 @@ from weft.core.problems import pointing
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.wire.documents.batch_queries import SavedQuery, SavedQueryDocument, SavedQueryRemoved
+from weft.wire.documents.saved_queries import SavedQuery, SavedQueryDocument, SavedQueryRemoved
 
 
 @call("GET /v1/saved-queries", Right.READ, page=SavedQuery)

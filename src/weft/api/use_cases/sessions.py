@@ -17,7 +17,7 @@ from weft.core.login_attempts import attempt_with
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.users import LoginLink, Session, SessionsEnded
+from weft.wire.answers.sessions import LoginLink, Session, SessionsEnded
 
 CODE_VALID_S: Final = 300.0
 SECRET_BYTES: Final = 32

@@ -16,8 +16,9 @@ from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.context import refuse_too_many
 from weft.submission.translation.groups import check_callback, check_set_name
-from weft.wire.answers.batches import MembersAdded
-from weft.wire.documents.batches import GroupDocument, MembersDocument, QuerySetDocument
+from weft.wire.answers.sets import MembersAdded
+from weft.wire.documents.groups import GroupDocument
+from weft.wire.documents.sets import MembersDocument, QuerySetDocument
 
 
 async def create_group(

@@ -18,7 +18,8 @@ from weft.ports.store import Caller, Row, TrailQuery
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.settings.jobs_apart import find_apart
 from weft.submission.services import Answer
-from weft.wire.answers.system import System, TrailEntry
+from weft.wire.answers.system import System
+from weft.wire.answers.trail import TrailEntry
 
 ROWS_MAX: Final = 50
 

@@ -12,8 +12,8 @@ from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNot
 from weft.ports.store import Caller, Origin, Row, WorkTerms
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.users import Token, TokenCreated, TokenRevoked, Whoami
-from weft.wire.documents.logins import TokenDocument
+from weft.wire.answers.tokens import Token, TokenCreated, TokenRevoked, Whoami
+from weft.wire.documents.tokens import TokenDocument
 
 DAY_S: Final = 86_400
 

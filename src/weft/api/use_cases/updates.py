@@ -7,7 +7,8 @@ from weft.api.calls.call import call
 from weft.api.calls.path_ids import BatchId, UpdateId
 from weft.core.access.rights import Right
 from weft.submission import submit
-from weft.wire.answers.batches import BatchCreated, GroupsAdded, JobsAdded, Update, UpdateCreated
+from weft.wire.answers.batches import BatchCreated
+from weft.wire.answers.updates import GroupsAdded, JobsAdded, Update, UpdateCreated
 
 _UPDATES: Final = "/v1/batches/{b}/updates"
 _UPDATE: Final = f"{_UPDATES}/{{u}}"

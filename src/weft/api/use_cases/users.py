@@ -21,16 +21,14 @@ from weft.settings.jobs_apart import check_apart
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
-from weft.wire.documents.users import (
+from weft.wire.documents.tenants import (
     OnUserRemoval,
     Tenant,
     TenantCreated,
     TenantDocument,
     TenantEdit,
-    UserDocument,
-    UserEdit,
-    UserWeight,
 )
+from weft.wire.documents.users import UserDocument, UserEdit, UserWeight
 
 BATCHES_AT_ONCE = 100
 

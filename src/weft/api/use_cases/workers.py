@@ -12,9 +12,9 @@ from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.ports.worker_link import LinkFacts
 from weft.submission.services import Answer
-from weft.wire.answers.batches import Minutes, Overview
+from weft.wire.answers.overview import Minutes, Overview
 from weft.wire.answers.workers import ChangedWorker, ShownWorker, Worker
-from weft.wire.documents.batches import Cordon
+from weft.wire.documents.workers import Cordon
 
 WORKERS_MAX = 10_000
 

@@ -11,7 +11,7 @@ from weft.client.api import Api
 from weft.client.http.calls import Document, Listing
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.wire.documents.users import PermissionWord
+from weft.wire.documents.permissions import PermissionWord
 
 _MEANS = {
     "read": "see",

@@ -9,7 +9,7 @@ from weft.cli.terminal.screen import Document, note, one_line, text
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.amounts import counted, duration, size
 from weft.core.text.durations import parse_seconds
-from weft.wire.documents.users import AllowedKind, OnUserRemoval
+from weft.wire.documents.tenants import AllowedKind, OnUserRemoval
 
 app = App(
     name="tenant",

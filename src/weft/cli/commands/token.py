@@ -8,7 +8,7 @@ from weft.cli.input.options import SHARED, App, Parameter, Shared, read_option
 from weft.cli.terminal.screen import at, moment, note, one_line, text
 from weft.core.errors import Invalid, TokenNotFound
 from weft.core.text.durations import parse_seconds
-from weft.wire.documents.logins import Scope
+from weft.wire.documents.tokens import Scope
 
 if TYPE_CHECKING:
     from weft.client.api import Api

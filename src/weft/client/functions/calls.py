@@ -32,7 +32,7 @@ from weft.core.errors import (
 from weft.core.text.amounts import size
 from weft.ports.patience import end_tasks
 from weft.wire.documents.apps import RequirementsDocument
-from weft.wire.documents.batches import FunctionDocument, JobDocument
+from weft.wire.documents.jobs import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
 CANCELS: Final = 4

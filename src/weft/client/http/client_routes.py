@@ -204,7 +204,7 @@ class ClientRoutes(DocumentCalls):
                 in the words of the door.
             check: Only look at them, and change nothing.
         """
-        from weft.wire.documents.foreign_jobs import IMPORTED_MAX  # noqa: PLC0415 (5 ms)
+        from weft.wire.documents.imports import IMPORTED_MAX  # noqa: PLC0415 (5 ms)
 
         pages = [jobs[at : at + IMPORTED_MAX] for at in range(0, len(jobs), IMPORTED_MAX)]
         counts = dict.fromkeys(("n_new", "n_known"), 0)

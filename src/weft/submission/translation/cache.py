@@ -14,8 +14,8 @@ from weft.ports.store import JobRows
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.functions import Carriers
-from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.files import FileInput
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.spec import ArrayRange, ArraySpecs, JobSpec
 
 CACHE: Final = "cache"

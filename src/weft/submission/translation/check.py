@@ -14,8 +14,8 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
-from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.keys import Unique
 from weft.wire.spec import JobSpec, spec_at
 

@@ -8,7 +8,7 @@ from weft.core.errors import FieldError, TooManyJobs
 from weft.core.problems import PROBLEMS_MAX
 from weft.core.queues import Router
 from weft.settings import Settings
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 
 
 @dataclass(frozen=True, kw_only=True)

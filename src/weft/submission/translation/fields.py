@@ -2,7 +2,7 @@
 
 A document whose jobs have none of them pays nothing for them (`are_ordinary`). A field that
 `FIELDS` does not name, and that the document of a job shows if it was given
-(`wire/answers/batches.py`), is kept as it was sent.
+(`wire/answers/jobs.py`), is kept as it was sent.
 
 A request may have 10,000 jobs, and a look at one field of each costs as much as a tenth of its
 decoding. So nothing looks at these fields if no job has any: that is known of jobs that were
@@ -39,8 +39,8 @@ from weft.submission.translation.kinds import (
 from weft.submission.translation.places import CONTAINER as EXECUTOR
 from weft.submission.translation.places import check_executor
 from weft.submission.translation.retries import REASONS, check_retry, rules_of, stored_policy
-from weft.wire.answers.batches import Job
-from weft.wire.documents.batches import JobDocument
+from weft.wire.answers.jobs import Job
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.spec import (
     CODE,
     CONTAINER,

@@ -9,8 +9,8 @@ from weft.core.files import file_paths
 from weft.core.problems import Problems
 from weft.core.text.filling import names_product, wrong_target
 from weft.settings import Settings
-from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.files import FileInput, FileOutput
+from weft.wire.documents.jobs import JobDocument
 
 _NOT_BESIDE: Final = {
     "function": "calls of functions have no directory of their own",

@@ -18,7 +18,7 @@ from weft.settings import Settings
 from weft.submission.translation.check import PATH_CHARS_MAX
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.places import FUNCTION
-from weft.wire.documents.batches import FunctionDocument, JobDocument
+from weft.wire.documents.jobs import FunctionDocument, JobDocument
 from weft.wire.payload import DIGEST
 from weft.wire.spec import FunctionSpec, JobSpec
 

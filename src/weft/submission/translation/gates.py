@@ -17,8 +17,9 @@ from weft.ports.store import Gate, Row, Shape
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.retries import rules_of_more
 from weft.submission.translation.shapes import ShapeBook
-from weft.wire.documents.batches import BatchDocument, JobDocument
-from weft.wire.documents.job_kinds import WaitDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.waits import WaitDocument
 from weft.wire.keys import Rate
 
 

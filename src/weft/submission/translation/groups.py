@@ -15,7 +15,8 @@ from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.context import DocumentContext
-from weft.wire.documents.batches import GroupDocument, GroupInBunch, JobDocument
+from weft.wire.documents.groups import GroupDocument, GroupInBunch
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.spec import cut_values
 
 

@@ -30,7 +30,7 @@ from weft.submission.translation.rows import (
     fill_labels,
     fill_rare_fields,
 )
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 
 Value = TypeVar("Value", int, bool)
 THREAD_JOBS: Final = 500

@@ -20,8 +20,8 @@ from weft.core.states import Reason
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.places import APP, SIMULATION, USUAL
-from weft.wire.documents.batches import JobDocument
-from weft.wire.documents.job_kinds import HealthDocument
+from weft.wire.documents.jobs import JobDocument
+from weft.wire.documents.services import HealthDocument
 from weft.wire.documents.simulations import SimulationDocument, SimulationStep
 from weft.wire.spec import AppSpec, JobSpec
 

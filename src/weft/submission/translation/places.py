@@ -14,7 +14,7 @@ from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.store import Shape
 from weft.settings import Settings
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.foreign_messages import beyond_command
 
 USUAL: Final = "process"

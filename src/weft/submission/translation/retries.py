@@ -41,7 +41,7 @@ from weft.ports.store import Shape
 from weft.settings import Settings
 from weft.submission.translation.kinds import AGAIN
 from weft.submission.translation.shapes import ShapeBook, changed
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.documents.retries import RetryDocument, RetryWithDocument
 
 Where = tuple[str | int, ...]

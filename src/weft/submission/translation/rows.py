@@ -20,8 +20,8 @@ from weft.submission.translation.functions import Carriers, carrying, with_funct
 from weft.submission.translation.gates import job_gates, licence_gates
 from weft.submission.translation.kinds import children_of_answers, with_apps
 from weft.submission.translation.places import USUAL
-from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.documents.jobs import JobDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,

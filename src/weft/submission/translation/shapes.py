@@ -41,7 +41,7 @@ from weft.submission.translation.places import (
     installed_executors,
     queues_of,
 )
-from weft.wire.documents.batches import JobDocument
+from weft.wire.documents.jobs import JobDocument
 
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512

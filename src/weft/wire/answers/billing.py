@@ -1,4 +1,4 @@
-"""The documents about billing, and reports of it, that the API replies with."""
+"""The answers about costs and prices."""
 
 import datetime as dt
 from datetime import datetime
@@ -6,49 +6,17 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.batches import Money, ResourceCost
+from weft.wire.answers.field_types import Money
 from weft.wire.description import END
 
 
-class ProjectCost(Struct, kw_only=True):
-    """The cost of a billing project so far."""
+class ResourceCost(Struct, kw_only=True):
+    """The usage of one resource, and its cost."""
 
-    name: str
-    closed: Annotated[bool, Meta(description="it takes no new batches")]
-    cost_max: Annotated[float | None, Meta(description="its limit; null: none")]
-    cost_soft_max: Annotated[
-        float | None, Meta(description="beyond it the weight of its jobs is halved; null: none")
-    ]
-    on_limit: Annotated[
-        Literal["pause", "cancel"], Meta(description="what becomes of its jobs at its limit")
-    ]
-    limit_state: Annotated[
-        Literal["below", "near", "slowed", "paused", "cancelled"],
-        Meta(description="where its limits have brought it"),
-    ]
-    cost_per_hour: Annotated[
-        float | None, Meta(description="of all that it runs; null: it has no limits")
-    ]
-    limit_in_s: Annotated[
-        float | None, Meta(description="when it reaches its limit at this rate; null: it does not")
-    ]
+    resource: str
+    usage: Annotated[int, Meta(ge=0, description="in the unit")]
+    unit: str
     cost: Money
-    cost_by_resource: list[ResourceCost]
-    members: Annotated[list[str], Meta(description="names of users")]
-
-
-class ProjectDeleted(Struct, kw_only=True):
-    """A billing project that is in no list any more."""
-
-    name: str
-
-
-class DayCost(Struct, kw_only=True):
-    """The cost of a billing project on one date."""
-
-    date: Annotated[dt.date, Meta(description="UTC")]
-    cost: Money
-    cost_by_resource: list[ResourceCost]
 
 
 class ResourcePrice(Struct, kw_only=True):

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct
 
-from weft.wire.answers.batches import Count, Door, ForeignId, JobNumber, ReasonWord
+from weft.wire.answers.field_types import Count, Door, ForeignId, ReasonWord
+from weft.wire.answers.jobs import JobNumber
 
 CauseName = Annotated[
     str, Meta(description="the same for failures of all batches that have it in common")

@@ -1,6 +1,4 @@
-"""The documents about pools, and licences that all pools share, that the API replies with, for its
-description.
-"""
+"""The answers about pools."""
 
 import datetime as dt
 from datetime import datetime
@@ -9,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Pool, PoolDifference
-from weft.wire.answers.batches import Count, Money
+from weft.wire.answers.field_types import Count, Money
 
 
 class PoolAnswer(Struct, kw_only=True):
@@ -102,19 +100,3 @@ class PoolsSaved(Struct, kw_only=True):
         list[PoolSurplus], Meta(description="what is too many goes as its jobs end")
     ]
     dry_run: bool
-
-
-class LicenceRemoved(Struct, kw_only=True):
-    """A licence that is forgotten."""
-
-    licence: str
-
-
-class Licence(Struct, kw_only=True):
-    """Something that all pools share, such as a floating licence of a program."""
-
-    licence: str
-    n: Count
-    n_used: Annotated[int, Meta(ge=0, description="by jobs that run or start next")]
-    set_at: datetime
-    set_by: str

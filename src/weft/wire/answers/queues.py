@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from weft.core import queues
-from weft.wire.answers.batches import Count
+from weft.wire.answers.field_types import Count
 
 NOT_THEIRS: Final = "null: the queue takes no jobs of the user who asks"
 

@@ -1,4 +1,4 @@
-"""The documents about sources of production lines and their items that the API replies with."""
+"""The answers about sources of production lines."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -109,13 +109,3 @@ class SourceTried(Struct, kw_only=True):
     n_items: ItemCount
     more: Annotated[bool, Meta(description="there is more to be read")]
     items: Annotated[list[TriedItem], Meta(description="the first 100 of them")]
-
-
-class UnsentMessages(Struct, kw_only=True):
-    """Messages for a sink that have not arrived."""
-
-    sink: str
-    n_open: Annotated[ItemCount, Meta(description="messages that are still to be sent")]
-    n_given_up: ItemCount
-    n_held: Annotated[ItemCount, Meta(description="that a check stopped, until somebody decides")]
-    last_error: Annotated[str | None, Meta(description="of what has not arrived, the last one")]

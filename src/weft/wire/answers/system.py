@@ -1,11 +1,11 @@
-"""What the api answers about the whole site, and its trail."""
+"""The answers about the whole site."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers.batches import Count
+from weft.wire.answers.field_types import Count
 
 _HIDDEN = "null: the database hides it from weft"
 _UNNAMED = "null: a session that does not name its program"
@@ -127,36 +127,3 @@ class System(Struct, kw_only=True):
     database: DatabaseFacts
     audit: Annotated[LastAudit | None, Meta(description="null: none is recorded")]
     settings: list[Parameter]
-
-
-class TrailEntry(Struct, kw_only=True):
-    """A request that changed something or was refused, or logins that failed."""
-
-    number: int
-    at: datetime
-    tenant: str | None
-    user: Annotated[str | None, Meta(description="null: a login of nobody knows whom")]
-    token_id: Annotated[int | None, Meta(description="null: of another issuer, or a schedule")]
-    address: Annotated[
-        str | None, Meta(description="null: from no network, a schedule, or several")
-    ]
-    trace_id: str
-    action: Annotated[
-        str,
-        Meta(
-            description="an `operationId`, `run_schedule`, or `authenticate`: a wrong token; of "
-            "the owner of the database such as `set_rates` or `audit`"
-        ),
-    ]
-    path: str
-    batch_id: int | None
-    refused: Annotated[str | None, Meta(description="the code of the error; null: it was done")]
-    times: Annotated[int, Meta(description="how many logins that failed it stands for; else 1")]
-    sealed_at: datetime
-    digest: Annotated[str, Meta(description="of this entry and all before it, in hex")]
-
-
-class Health(Struct, kw_only=True):
-    """Whether this process is alive, and whether it can serve requests."""
-
-    status: Literal["alive", "ready"]

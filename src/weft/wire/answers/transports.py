@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.answers.batches import Count
 from weft.wire.answers.failures import Acknowledgement
+from weft.wire.answers.field_types import Count
 
 
 class TransportQueue(Struct, kw_only=True):

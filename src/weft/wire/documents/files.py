@@ -1,6 +1,4 @@
-"""The files of jobs: what they get before they start, and what is kept when they have ended, of
-their output, too.
-"""
+"""The files that jobs get and leave."""
 
 from typing import Annotated, Final, Literal
 
@@ -117,7 +115,6 @@ ANNOUNCED_BYTES_MAX: Final = 1 << 16
 """Of one file that is a message."""
 ANNOUNCED_MAX: Final = 100
 """Such files of one attempt."""
-
 JobInputs = Annotated[
     tuple[FileInput, ...] | None,
     says(
@@ -215,41 +212,3 @@ class FilesTried(Struct, kw_only=True):
 
     inputs: list[FileTried]
     stores: list[StoreTried]
-
-
-_LEVEL = Meta(pattern=r"^[A-Za-z0-9_]{1,32}" + END)
-
-
-class LogDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How much of a job's output is kept, for how long, and how much it is to say."""
-
-    max_bytes: Annotated[
-        Annotated[int, Meta(ge=1, le=1 << 40)] | None,
-        says(
-            "Of each stream: the first and the last half of it are kept, and what is left out is "
-            "said there. At most what the worker keeps (`stream_bytes_max`).",
-            1_000_000,
-            unit="bytes",
-        ),
-    ] = None
-    keep_s: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None,
-        says(
-            "How many seconds output and files are kept after the end of the batch, if all of its "
-            "jobs say it: the longest counts. At most what the tenant keeps (`output_keep_s`).",
-            86_400,
-        ),
-    ] = None
-    level: Annotated[
-        Annotated[str, _LEVEL] | None, says("The job finds it in a variable.", "debug")
-    ] = None
-    level_env: Annotated[VariableName, says("The variable that holds the level.")] = "LOG_LEVEL"
-
-
-JobLog = Annotated[
-    LogDocument | None,
-    says(
-        "How much of its output is kept, for how long, and how much it says.",
-        {"max_bytes": 1_000_000, "level": "debug"},
-    ),
-]

@@ -1,43 +1,14 @@
-"""Documents about billing projects, limits of what is used, quotas, licences and incidents."""
+"""The documents about limits of what is used."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.core.scheduling.offers import AMOUNT_MAX
 from weft.wire.description import says
-from weft.wire.documents.users import Name
 
 CostMax = Annotated[float, Meta(ge=0, le=1e15)]
 OnLimit = Literal["pause", "cancel"]
-
-
-class ProjectDocument(Struct, forbid_unknown_fields=True):
-    """`POST /v1/billing-projects`: a new billing project."""
-
-    name: Annotated[Name, says("Unique in the tenant without regard to case.", "genomics")]
-    cost_max: Annotated[CostMax | None, says("What it may cost; null: no limit.", 500)] = None
-
-
-class ProjectEdit(Struct, forbid_unknown_fields=True):
-    """`PATCH /v1/billing-projects/{p}`: what changes."""
-
-    closed: Annotated[bool | UnsetType, says("Whether it takes no new batches and schedules.")] = (
-        UNSET
-    )
-    cost_max: Annotated[
-        CostMax | UnsetType | None, says("What it may cost; null: no limit.", 500)
-    ] = UNSET
-    cost_soft_max: Annotated[
-        CostMax | UnsetType | None,
-        says("Beyond this cost, at most `cost_max`, its jobs weigh half; null: never.", 400),
-    ] = UNSET
-    on_limit: Annotated[
-        OnLimit | UnsetType, says("Whether its batches are paused or cancelled at its limit.")
-    ] = UNSET
-
-
 MeasureWord = Literal["cost", "cpu", "memory", "storage", "gpu"]
 
 
@@ -96,93 +67,4 @@ class UseLimit(Struct, kw_only=True):
     amount_per_hour: Annotated[float, Meta(description="of all that runs")]
     limit_in_s: Annotated[
         float | None, Meta(description="when it is reached at this rate; null: it is not")
-    ]
-
-
-Places = Annotated[int, Meta(ge=0, le=AMOUNT_MAX)]
-
-
-class LicenceDocument(Struct, forbid_unknown_fields=True):
-    """`PUT /v1/licences/{l}`: how many there are."""
-
-    n: Annotated[Places, says("What jobs may have at a time, in all pools together.", 5)]
-
-
-Jobs = Annotated[int, Meta(ge=1, le=2_000_000_000)]
-
-
-class ReleaseDocument(Struct, forbid_unknown_fields=True):
-    """`POST /v1/conditions/{c}/release`: how many jobs go on without a test."""
-
-    n: Annotated[Jobs, says("How many jobs go on, those that are due first.", 10)]
-
-
-Most = Annotated[int, Meta(ge=0, le=10**15)]
-Cores = Annotated[float, Meta(ge=0, le=1_000_000)]
-Used = Annotated[int | None, Meta(description="null: not for this caller, or not asked for")]
-
-
-class QuotaEdit(Struct, forbid_unknown_fields=True):
-    """The changes of a quota."""
-
-    jobs: Annotated[
-        Most | UnsetType | None,
-        says("How many jobs may be there that have not ended; null: any number.", 10_000),
-    ] = UNSET
-    batches: Annotated[
-        Most | UnsetType | None,
-        says("How many batches may have such jobs, or none yet; null: any number.", 100),
-    ] = UNSET
-    cores: Annotated[
-        Cores | UnsetType | None,
-        says(
-            "How many cores the jobs that run at the same time may have; null: any number.",
-            16,
-            0.5,
-        ),
-    ] = UNSET
-    bytes: Annotated[
-        Most | UnsetType | None,
-        says(
-            "How much may be stored: output of jobs, specs and payloads of batches that are "
-            "there, those that were sent and not committed included; null: any number.",
-            10 * 2**30,
-            unit="bytes",
-        ),
-    ] = UNSET
-
-
-class Quota(Struct, kw_only=True):
-    """How much there may be at a time, and how much there is."""
-
-    kind: Annotated[
-        Literal["tenant", "each_user", "user"],
-        Meta(
-            description="tenant: all users together; each_user: users as far as their own quota "
-            "says nothing; user: what counts for this one"
-        ),
-    ]
-    name: Annotated[str | None, Meta(description="of the tenant or the user")]
-    jobs: Annotated[int | None, Meta(description="null: any number")]
-    batches: Annotated[int | None, Meta(description="null: any number")]
-    cores: Annotated[float | None, Meta(description="null: any number")]
-    bytes: Annotated[int | None, Meta(description="null: any number")]
-    n_jobs: Used
-    n_batches: Annotated[
-        int | None,
-        Meta(
-            description="that have such jobs, or none yet; null: not for this caller, or not "
-            "asked for"
-        ),
-    ]
-    n_cores: Annotated[
-        float | None,
-        Meta(description="of jobs that run; null: not for this caller, or not asked for"),
-    ]
-    n_bytes: Annotated[
-        int | None,
-        Meta(
-            description="stored, with what was sent and is not committed; null: not for this "
-            "caller, or not asked for"
-        ),
     ]

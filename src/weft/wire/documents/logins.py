@@ -1,14 +1,14 @@
-"""The documents in which `weft login` asks to log in at an issuer, and the answers; and tokens."""
+"""The documents about logins at an issuer."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
 
 _NAME = Meta(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")
-_CODE = Meta(min_length=1, max_length=4096, pattern=r"^[\x20-\x7e]+$")
+CODE = Meta(min_length=1, max_length=4096, pattern=r"^[\x20-\x7e]+$")
 _LOOPBACK = Meta(max_length=64, pattern=r"^http://127\.0\.0\.1:[1-9][0-9]{0,4}/callback$")
 _RANDOM = Meta(min_length=43, max_length=128, pattern=r"^[A-Za-z0-9._~-]+$")
 """As RFC 7636 has verifiers."""
@@ -55,7 +55,7 @@ class LoginEndDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     issuer: Annotated[Name, says("The issuer that the beginning has named.")]
     redirect_uri: RedirectUri
     nonce: Annotated[Annotated[str, _RANDOM], says("That of the beginning.")]
-    code: Annotated[Annotated[str, _CODE], says("What the browser has brought.")]
+    code: Annotated[Annotated[str, CODE], says("What the browser has brought.")]
     code_verifier: Annotated[Annotated[str, _RANDOM], says("The verifier (RFC 7636).")]
     iss: Annotated[
         Annotated[str, Meta(max_length=1024)] | None,
@@ -100,7 +100,7 @@ class DevicePollDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
     tenant: Tenant = None
     issuer: Annotated[Name, says("The issuer that the beginning has named.")]
-    device_code: Annotated[Annotated[str, _CODE], says("That of the beginning.")]
+    device_code: Annotated[Annotated[str, CODE], says("That of the beginning.")]
     name: TokenName = "weft login"
 
 
@@ -109,46 +109,3 @@ class DevicePolled(Struct, kw_only=True):
 
     is_too_fast: Annotated[bool, Meta(description="ask 5 s less often from now on")]
     login: Annotated[LoginDone | None, Meta(description="null: not yet")]
-
-
-Scope = Literal["read", "write", "exec", "operate", "manage", "administer", "work"]
-VALID_S_MAX = 10 * 366 * 86_400
-
-
-class TokenDocument(Struct, forbid_unknown_fields=True):
-    """`POST /v1/tokens`: what the token is for."""
-
-    name: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")],
-        says("What it is for.", "ci"),
-    ]
-    scopes: Annotated[
-        Annotated[list[Scope], Meta(min_length=1, max_length=7)] | None,
-        says("The only rights that it has; null: all of yours.", ["read"]),
-    ] = None
-    valid_s: Annotated[
-        Annotated[float, Meta(gt=0, le=VALID_S_MAX)] | None,
-        says("How long it is good; null: until it is revoked.", 86400),
-    ] = None
-    pool: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")] | None,
-        says("It is for workers outside, which join this pool; its scope is `work`.", "large"),
-    ] = None
-    workers: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")] | None,
-        says("The names that these workers may have, with * and ?; null: any.", "node*"),
-    ] = None
-    once: Annotated[
-        bool,
-        says(
-            "It is an invitation: a worker of the pool gets a token of its own for it, once, and "
-            "while it is good (a day at most); `weft worker --join` does."
-        ),
-    ] = False
-
-
-class JoinDocument(Struct, forbid_unknown_fields=True):
-    """`POST /v1/worker-link/join`: exchange an invitation for the token of a worker."""
-
-    invitation: Annotated[str, _CODE]
-    worker: Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")]

@@ -20,7 +20,7 @@ from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
 from weft.ports.store import Claimed, JobUser, ParentAnswer, StoredSecret, WorkerStore
-from weft.wire.documents.containers import choices_of
+from weft.wire.documents.engines import choices_of
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.sealed import OpensSecrets, SecretKeys
 from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of

@@ -45,9 +45,11 @@ from weft.submission import submit
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
-from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, SetupRemoved
-from weft.wire.answers.lines import Setup as ShownSetup
-from weft.wire.documents.lines import StatusDocument
+from weft.wire.answers.lifecycles import JobStatus, Lifecycle
+from weft.wire.answers.lines import Lines
+from weft.wire.answers.setups import Setup as ShownSetup
+from weft.wire.answers.setups import SetupRemoved
+from weft.wire.documents.lifecycles import StatusDocument
 from weft_lines.calls.item_decisions import job_of
 from weft_lines.rules.configuration import LET
 from weft_lines.rules.logins import (

@@ -22,8 +22,8 @@ from weft.core.text.filling import CannotFill
 from weft.ports.source import SourceRead
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.answers.lines import SetupTried
-from weft.wire.documents.lines import SetupTrial
+from weft.wire.answers.setups import SetupTried
+from weft.wire.documents.setups import SetupTrial
 from weft_lines.calls.lines import checked_setup
 from weft_lines.calls.source_trial import read_source, tried_source
 

@@ -9,8 +9,8 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
-from weft.wire.answers.lines import GivenUpSettled, Message
-from weft.wire.documents.lines import GivenUpDecision, MessageDecision
+from weft.wire.answers.sinks import GivenUpSettled, Message
+from weft.wire.documents.sinks import GivenUpDecision, MessageDecision
 
 _MESSAGES: Final = "/v1/sinks/{sink}/deliveries"
 

@@ -26,7 +26,8 @@ from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.telemetry.metrics import ITEMS_DECIDED, ITEMS_LATE
 from weft.telemetry.trace import new_trace_id
-from weft.wire.documents.batches import BatchDocument, UpdateDocument
+from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.updates import UpdateDocument
 from weft_lines.calls.item_decisions import decide, late_of, wrong_jobs
 
 ITEMS_AT_ONCE: Final = 500

@@ -22,7 +22,7 @@ from weft.wire.answers.sources import (
     Source,
     SourceItem,
 )
-from weft.wire.documents.lines import SeriesRerun, SourceEdit
+from weft.wire.documents.sources import SeriesRerun, SourceEdit
 
 _SOURCE: Final = "/v1/sources/{source}"
 

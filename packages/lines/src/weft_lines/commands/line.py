@@ -17,7 +17,7 @@ from weft.core.bounded import read_json, read_toml
 from weft.core.deliveries.sinks import unsent
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.text.amounts import counted
-from weft.wire.answers.lines import GIVEN_UP_MAX
+from weft.wire.answers.sinks import GIVEN_UP_MAX
 
 app = App(
     name="line",

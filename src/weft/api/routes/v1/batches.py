@@ -30,8 +30,14 @@ from weft.core.access.rights import Right
 from weft.core.pictures.graph import Graph
 from weft.core.query.reach import JOB_ID_MAX
 from weft.submission import payloads
-from weft.wire.answers.batches import Batch, Group, Job, Operation, PayloadPart, Plan, ReasonCount
-from weft.wire.documents.batches import GroupDocument, QuerySetDocument
+from weft.wire.answers.batches import Batch
+from weft.wire.answers.groups import Group
+from weft.wire.answers.jobs import Job, ReasonCount
+from weft.wire.answers.operations import Operation
+from weft.wire.answers.queries import Plan
+from weft.wire.answers.updates import PayloadPart
+from weft.wire.documents.groups import GroupDocument
+from weft.wire.documents.sets import QuerySetDocument
 from weft.wire.payload import PART_BYTES
 
 _LIST: Final = ("name", "q", "hidden", *ORDER, "explain", *PAGE)

@@ -5,7 +5,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
 from weft.core.access.rights import Right
-from weft.wire.answers.batches import Event
+from weft.wire.answers.events import Event
 
 
 @get(

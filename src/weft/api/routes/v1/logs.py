@@ -22,7 +22,7 @@ from weft.api.use_cases.follow import Follower
 from weft.api.use_cases.output import Outputs, outputs_of
 from weft.core.access.rights import Right
 from weft.core.text.number_ranges import parse_ranges
-from weft.wire.answers.files import FoundLine
+from weft.wire.answers.output import FoundLine
 
 BYTES: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"

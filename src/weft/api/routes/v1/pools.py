@@ -21,8 +21,8 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pools
 from weft.core.access.rights import Right
-from weft.wire.answers.billing import DayCost
 from weft.wire.answers.pools import PoolShare
+from weft.wire.answers.projects import DayCost
 
 
 @get(

@@ -16,7 +16,7 @@ from weft.plugins.executors.job_environment import (
     variables_of,
 )
 from weft.ports.executor import ToStart
-from weft.wire.documents.job_kinds import ServiceDocument
+from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 

@@ -1,13 +1,12 @@
-"""The documents with queries for batches: actions on all that match, and saved queries."""
+"""Actions on all batches that a query finds."""
 
-from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from weft.core.batch_actions import BatchAction
 from weft.wire.description import says
-from weft.wire.documents.batches import PositiveInt
+from weft.wire.documents.field_types import PositiveInt
 
 
 class BatchActionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -34,26 +33,3 @@ class BatchActionCount(Struct, kw_only=True):
     has_more: Annotated[
         bool, Meta(description="the query finds more, which are not counted (`bulk_batches_max`)")
     ]
-
-
-class SavedQueryDocument(Struct, forbid_unknown_fields=True):
-    """`PUT /v1/saved-queries/{name}`: a query for batches."""
-
-    query: Annotated[
-        Annotated[str, Meta(min_length=1, pattern=r"^[^\x00]+$")],
-        says("A query for batches.", "state = running and user = ada"),
-    ]
-
-
-class SavedQuery(Struct, kw_only=True):
-    """A query of the caller that has a name."""
-
-    name: str
-    query: str
-    updated_at: datetime
-
-
-class SavedQueryRemoved(Struct, kw_only=True):
-    """A saved query that there is no more."""
-
-    name: str

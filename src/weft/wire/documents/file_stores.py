@@ -1,4 +1,4 @@
-"""The documents about stores of objects: what operators send, and the answers."""
+"""The documents about file stores, with their answers."""
 
 from datetime import datetime
 from typing import Annotated, Literal

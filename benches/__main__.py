@@ -1,6 +1,7 @@
 """Measure what weft promises, beside what `weft bench` compares: `make bench NAME=storm`.
 
-Each proves one acceptance; what they measure and the figures stand in docs/performance.md.
+Each proves one acceptance: docs/performance-method.md says what they measure, docs/performance.md
+has the figures.
 """
 
 import argparse

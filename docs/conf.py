@@ -28,6 +28,7 @@ site_below = {
     "docs/architecture": ["docs/lock-order", "packages/*/README"],
     "docs/guides/worlds": ["docs/guides/with-*", "integrations/*/README"],
     "docs/operations/README": ["docs/operations/*", "deploy/*/README"],
+    "docs/performance": ["docs/history/*"],
     "docs/reference/README": ["docs/reference/*"],
 }
 # They are too many for the list of pages that is beside each page: these list them themselves.

@@ -7,7 +7,7 @@ from typing import Final
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, patch, post
-from weft.api.use_cases import batches, read
+from weft.api.use_cases import batches, groups, read
 from weft.core.errors import UpdateNotFound
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
@@ -194,7 +194,7 @@ async def get_hail_group(request: AnyRequest) -> Response[bytes]:
 @patch(f"{_GROUP}/cancel", **CANCELLED)
 async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
     """Cancel a job group; group 0 is the batch."""
-    await batches.cancel_group(
+    await groups.cancel_group(
         request.services,
         request.caller,
         batch_of(request),

@@ -10,7 +10,7 @@ from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import operation_id_of
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
-from weft.api.use_cases import bulk
+from weft.api.use_cases import batch_actions
 from weft.core.access.rights import Permission, Right
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
@@ -31,10 +31,10 @@ async def count_batches(request: AnyRequest) -> Response[bytes]:
     form = await _form_of(request)
     action, query = _action_of(form), _text_of(form, "q")
     if _text_of(form, "all"):
-        chosen = await bulk.choose_by_query(services, caller, action, query)
+        chosen = await batch_actions.choose_by_query(services, caller, action, query)
     else:
         ids = _ids_of(form)
-        chosen = await bulk.choose_batches(services, caller, action, ids)
+        chosen = await batch_actions.choose_batches(services, caller, action, ids)
     return show(
         request,
         "batch_actions.html",
@@ -58,10 +58,10 @@ async def press_batches(request: AnyRequest) -> Redirect:
     origin = Origin(trace_id=request.trace_id)
     if _text_of(form, "all"):
         query = _text_of(form, "q") or ""
-        operation = await bulk.begin_by_query(services, caller, action, query, origin)
+        operation = await batch_actions.begin_by_query(services, caller, action, query, origin)
     else:
         ids = _ids_of(form)
-        operation = await bulk.begin_on_batches(services, caller, action, ids, origin)
+        operation = await batch_actions.begin_on_batches(services, caller, action, ids, origin)
     return back_to(f"/ui/operations/{operation['id']}")
 
 

@@ -3,7 +3,18 @@
 from typing import Final
 
 from weft.api.http.browsers import LOGIN
-from weft.api.use_cases import batches, bulk, command, conditions, read, retry, sessions, workers
+from weft.api.use_cases import (
+    batches,
+    command,
+    conditions,
+    groups,
+    jobs,
+    operations,
+    read,
+    retry,
+    sessions,
+    workers,
+)
 from weft.core.access.rights import Permission
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
@@ -69,10 +80,10 @@ BUTTONS: Final = (
     button(batches.release_batch, _BATCH),
     button(retry.retry_batch, _BATCH),
     button(retry.resubmit_batch, _OPERATION, permission=Permission.WRITE),
-    button(batches.cancel_group, "/ui/batches/{b}/groups/{answer[group_id]}"),
-    button(batches.cancel_job, _JOB),
-    button(batches.hold_job, _JOB),
-    button(batches.release_job, _JOB),
+    button(groups.cancel_group, "/ui/batches/{b}/groups/{answer[group_id]}"),
+    button(jobs.cancel_job, _JOB),
+    button(jobs.hold_job, _JOB),
+    button(jobs.release_job, _JOB),
     button(retry.retry_batch, _JOB, _retry, path=f"{_JOB}/retry", name="retry_job"),
     button(
         retry.resubmit_batch,
@@ -84,7 +95,7 @@ BUTTONS: Final = (
     ),
     button(command.signal_job, _JOB, _signal, look=read.get_job),
     button(command.extend_job, _JOB, _more_time, look=read.get_job),
-    button(bulk.cancel_operation, "/ui/operations/{o}"),
+    button(operations.cancel_operation, "/ui/operations/{o}"),
     button(workers.cordon_worker, _WORKERS),
     button(workers.drain_worker, _WORKERS),
     button(workers.uncordon_worker, _WORKERS),

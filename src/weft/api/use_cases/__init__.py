@@ -1,4 +1,4 @@
-"""What a caller can do, one module per verb: functions of services, caller, document and origin.
+"""What a caller can do, by subject: functions of services, caller, document and origin.
 
 Must not know how a request came or how its answer leaves: no HTTP, no encoding. Every
 door uses the same functions.

@@ -1,14 +1,13 @@
-"""Hold, release, cancel, hide or delete a batch; hold, release or cancel groups and jobs of it."""
+"""Batches that are cancelled, held or hidden."""
 
 from weft.api.calls.call import act, call
-from weft.api.calls.path_ids import BatchId, GroupId, JobId
+from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
-from weft.api.use_cases.read import find_group_id
-from weft.core.access.rights import Permission, Right
+from weft.api.use_cases.groups import cancel_group, hold_group, release_group
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Origin
 from weft.submission.services import Answer
 from weft.wire.answers.batches import Cancelled, HiddenChanged, HoldChanged
-from weft.wire.answers.jobs import JobCancelled, JobHoldChanged
 from weft.wire.answers.operations import Operation
 from weft.wire.documents.batches import CancelDocument
 
@@ -24,97 +23,16 @@ async def cancel_batch(
     return {name: value for name, value in answer.items() if name != "group_id"}
 
 
-@act("POST /v1/batches/{b}/groups/{g}/cancel", Cancelled)
-async def cancel_group(
-    services: Services, caller: Caller, batch_id: BatchId, group: GroupId, document: CancelDocument
-) -> Answer:
-    """Cancel all jobs of a group, and of groups below it, that have not ended."""
-    row = await services.store.get_group(caller, batch_id, group)
-    group_id = int(row["group_id"])
-    is_new = await services.store.cancel_group(caller, batch_id, group_id, force=document.force)
-    return {
-        "batch_id": batch_id,
-        "group_id": group_id,
-        "cancelled": True,
-        "was_cancelled": not is_new,
-        "had_ended": row["completed_at"] is not None,
-    }
-
-
-@call(
-    "POST /v1/batches/{b}/jobs/{j}/cancel",
-    Right.WRITE,
-    JobCancelled,
-    permission=Permission.EXECUTE,
-    client="",
-)
-async def cancel_job(
-    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, _: CancelDocument
-) -> Answer:
-    """Cancel one job, also one that always runs."""
-    outcomes = await services.store.cancel_jobs(caller, batch_id, [job_id])
-    return {"batch_id": batch_id, "job_id": job_id, "result": outcomes[job_id]}
-
-
 @act("POST /v1/batches/{b}/hold", HoldChanged)
 async def hold_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Hold a batch: nothing of it starts until it is released; running jobs go on."""
     return await hold_group(services, caller, batch_id, ROOT_GROUP)
 
 
-@act("POST /v1/batches/{b}/groups/{g}/hold", HoldChanged)
-async def hold_group(
-    services: Services, caller: Caller, batch_id: BatchId, group: GroupId
-) -> Answer:
-    """Hold a group with those below it: nothing of it starts until it is released."""
-    group_id = await find_group_id(services, caller, batch_id, group)
-    is_new = await services.store.hold_group(caller, batch_id, group_id)
-    return await describe_hold(services, caller, batch_id, group_id, was_held=not is_new)
-
-
-@act("POST /v1/batches/{b}/jobs/{j}/hold", JobHoldChanged)
-async def hold_job(services: Services, caller: Caller, batch_id: BatchId, job_id: JobId) -> Answer:
-    """Hold one job: it does not start until it is released."""
-    outcomes = await services.store.hold_jobs(caller, batch_id, [job_id])
-    return {"batch_id": batch_id, "job_id": job_id, "result": outcomes[job_id]}
-
-
 @act("POST /v1/batches/{b}/release", HoldChanged)
 async def release_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Release a batch: its jobs may start, except those that another hold covers."""
     return await release_group(services, caller, batch_id, ROOT_GROUP)
-
-
-@act("POST /v1/batches/{b}/groups/{g}/release", HoldChanged)
-async def release_group(
-    services: Services, caller: Caller, batch_id: BatchId, group: GroupId
-) -> Answer:
-    """Release a group: its jobs may start, except those that another hold covers."""
-    group_id = await find_group_id(services, caller, batch_id, group)
-    is_new = await services.store.release_group(caller, batch_id, group_id)
-    return await describe_hold(services, caller, batch_id, group_id, was_held=is_new)
-
-
-@act("POST /v1/batches/{b}/jobs/{j}/release", JobHoldChanged)
-async def release_job(
-    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId
-) -> Answer:
-    """Release one job; it waits on while a group of it is held."""
-    outcomes = await services.store.release_jobs(caller, batch_id, [job_id])
-    return {"batch_id": batch_id, "job_id": job_id, "result": outcomes[job_id]}
-
-
-async def describe_hold(
-    services: Services, caller: Caller, batch_id: int, group_id: int, *, was_held: bool
-) -> Answer:
-    """Return whether a group was and is held."""
-    row = await services.store.get_group(caller, batch_id, group_id)
-    return {
-        "batch_id": batch_id,
-        "group_id": group_id,
-        "held": row["held"],  # perhaps by a group above
-        "was_held": was_held,
-    }
 
 
 @call("POST /v1/batches/{b}/hide", Right.WRITE, HiddenChanged, public=False)

@@ -1,4 +1,4 @@
-"""What may be used: limits of what runs, quotas of what there is at a time, licences."""
+"""Limits of what is used."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +12,7 @@ from weft.api.calls.call import Cursor, Word, call
 from weft.api.calls.path_ids import (
     BatchId,
     GroupId,
-    LicenceName,
     ProjectName,
-    TenantName,
     UserName,
 )
 from weft.api.services import Services
@@ -22,22 +20,16 @@ from weft.core.access.rights import Right
 from weft.core.billing.spending import Measure
 from weft.core.bounds import INT_MAX
 from weft.core.errors import (
-    BadLicenceName,
     FieldError,
     InvalidValue,
-    LicenceNotFound,
     SoftLimitAboveLimit,
 )
 from weft.core.ids import parse_batch_id
-from weft.core.scheduling.offers import wrong_licence_name
 from weft.ports.store import Caller, Row
 from weft.ports.store.queries import Limited
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.licences import Licence, LicenceRemoved
-from weft.wire.documents.licences import LicenceDocument
 from weft.wire.documents.limits import LimitEdit, UseLimit
-from weft.wire.documents.quotas import Quota, QuotaEdit
 
 
 @call("GET /v1/limits", Right.READ, page=UseLimit, cursor=Cursor("limit", "id", INT_MAX))
@@ -129,108 +121,3 @@ def pointing_to_limits(given: Collection[str], limit: str, soft_limit: str) -> I
             one = FieldError(f"/{limit}", f"it is below the soft limit{before}")
         error.errors = (one,)
         raise
-
-
-@call("GET /v1/quotas", Right.READ, page=Quota)
-async def list_quotas(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
-    jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does not see
-    the tenant's batches, their own.
-    """
-    return await services.store.list_quotas(caller)
-
-
-@call("PATCH /v1/users/{user}/quota", Right.MANAGE, Quota, client="")
-async def set_user_quota(
-    services: Services, caller: Caller, user: UserName, edit: QuotaEdit
-) -> Answer:
-    """Change how much a user may have at a time. What is there stays."""
-    return await set_quota(services, caller, user, edit)
-
-
-@call("PATCH /v1/user-quota", Right.MANAGE, Quota, client="")
-async def set_default_quota(services: Services, caller: Caller, edit: QuotaEdit) -> Answer:
-    """Change how much each user may have at a time, unless their own quota says it."""
-    return await set_quota(services, caller, None, edit)
-
-
-async def set_quota(
-    services: Services, caller: Caller, user: str | None, edit: QuotaEdit
-) -> Answer:
-    """Change the quota of a user, or of each; return its limits. Raise `UserNotFound`."""
-    found = await services.store.set_quota(caller, user, msgspec.to_builtins(edit))
-    return _told(caller, found)
-
-
-@call("PATCH /v1/tenants/{tenant}/quota", Right.ADMINISTER, Quota, spread=False)
-async def set_tenant_quota(
-    services: Services, caller: Caller, tenant: TenantName, changes: QuotaEdit
-) -> Answer:
-    """Change how much all users of a tenant together may have at a time; return it. For
-    administrators of the site. Raise `RightMissing`, `TenantNotFound`.
-    """
-    found = await services.store.set_tenant_quota(caller, tenant, msgspec.to_builtins(changes))
-    return _told(caller, found)
-
-
-def _told(caller: Caller, found: Row) -> Answer:
-    log.info(
-        "quota.set",
-        kind=found["kind"],
-        name=found["name"],
-        jobs=found["jobs"],
-        batches=found["batches"],
-        cores=found["cores"],
-        bytes=found["bytes"],
-        by=caller.user_name,
-    )
-    return dict(found)
-
-
-@call("GET /v1/licences", Right.READ, page=Licence)
-async def list_licences(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the licences by name, and how many of each are used."""
-    return await services.store.list_licences(caller)
-
-
-@call("PUT /v1/licences/{l}", Right.ADMINISTER, Licence)
-async def set_licence(
-    services: Services, caller: Caller, name: LicenceName, document: LicenceDocument
-) -> Answer:
-    """Set how many licences jobs may use at a time, in all pools together; return it. Jobs that
-    have one go on if there are fewer now. Only for administrators. Raise `BadLicenceName`.
-    """
-    if wrong := wrong_licence_name(name):
-        raise BadLicenceName(
-            "this cannot be the name of a licence", detail=wrong, hint="Choose another name."
-        )
-    await services.store.set_licence(caller, name, document.n)
-    services.forget_licences()
-    log.info("licence.set", licence=name, n=document.n, user=caller.user_name)
-    return await get_licence(services, caller, name)
-
-
-async def get_licence(services: Services, caller: Caller, name: str) -> Answer:
-    """Return a licence. Raise `LicenceNotFound`."""
-    for row in await services.store.list_licences(caller):
-        if row["licence"] == name:
-            return {**row}
-    raise _not_found(name)
-
-
-@call("DELETE /v1/licences/{l}", Right.ADMINISTER, LicenceRemoved, silent=True)
-async def remove_licence(services: Services, caller: Caller, name: LicenceName) -> Answer:
-    """Forget a licence; who waits for it waits on. For administrators. Raise `LicenceNotFound`."""
-    if not await services.store.remove_licence(name):
-        raise _not_found(name)
-    services.forget_licences()
-    log.info("licence.removed", licence=name, user=caller.user_name)
-    return {"licence": name}
-
-
-def _not_found(name: str) -> LicenceNotFound:
-    return LicenceNotFound(
-        f'licence "{name[:64]}" does not exist',
-        detail="No licence of this name was set.",
-        hint="List them with `weft licence ls`.",
-    )

@@ -1,4 +1,4 @@
-"""Billing projects: administrators of the tenant make, limit, close and delete them."""
+"""Billing projects, kept by administrators of the tenant."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,6 @@ from weft.core.access.rights import Right
 from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.billing import RateCard
 from weft.wire.answers.projects import ProjectCost, ProjectDeleted
 from weft.wire.documents.projects import ProjectDocument, ProjectEdit
 
@@ -102,12 +101,6 @@ async def set_member(
     """Let a user charge a project, or not; return it. Raise `ProjectNotFound`, `UserNotFound`."""
     await services.store.set_project_member(caller, name, user, is_member=is_member)
     return await _changed(services, caller, name, "members")
-
-
-@call("GET /v1/rates", Right.READ, page=RateCard, public=False)
-async def list_rates(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return all prices, newest first. An attempt keeps the prices at its claim."""
-    return await services.store.list_rates(caller)
 
 
 async def _changed(services: Services, caller: Caller, name: str, change: str) -> Answer:

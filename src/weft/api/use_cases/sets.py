@@ -1,4 +1,4 @@
-"""Groups by themselves: create one, put jobs into a set, let a query fill a set."""
+"""Sets of jobs, filled by hand or by a query."""
 
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import BatchId, GroupId
@@ -12,27 +12,12 @@ from weft.core.query import Subject
 from weft.ports.store import Caller, NewSet, Origin
 from weft.settings import Settings
 from weft.submission.services import Answer
-from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.context import refuse_too_many
 from weft.submission.translation.groups import check_callback, check_set_name
 from weft.wire.answers.sets import MembersAdded
 from weft.wire.documents.groups import GroupDocument
 from weft.wire.documents.sets import MembersDocument, QuerySetDocument
-
-
-async def create_group(
-    services: Services, caller: Caller, batch_id: int, document: GroupDocument, origin: Origin
-) -> tuple[Answer, bool]:
-    """Create a set, or a group of the tree; return its document and whether it is new."""
-    group: int | str
-    if document.path is not None:
-        group = document.path
-        is_new = await submit_group(services, caller, batch_id, document, origin)
-    else:
-        new = _new_set(document, services.settings)
-        group, is_new = await services.store.create_set(caller, batch_id, new)
-    return dict(await services.store.get_group(caller, batch_id, group)), is_new
 
 
 async def fill_set_by_query(
@@ -50,7 +35,7 @@ async def fill_set_by_query(
     `within`: only jobs of this group.
     """
     parse(query, Subject.JOBS, services.settings)  # refuses a wrong query now
-    new = _new_set(document, services.settings)
+    new = new_set(document, services.settings)
     within_group = None
     if within is not None:
         within_group = await find_group_id(services, caller, batch_id, within)
@@ -78,7 +63,8 @@ async def add_members(
     return {"batch_id": batch_id, "group_id": group_id, "added": added, "n_members": row["n_jobs"]}
 
 
-def _new_set(document: GroupDocument | QuerySetDocument, settings: Settings) -> NewSet:
+def new_set(document: GroupDocument | QuerySetDocument, settings: Settings) -> NewSet:
+    """Return what is made of a document. Raise `InvalidValue` if something in it is wrong."""
     problems = Problems()
     if document.name is not None:
         check_set_name(document.name, settings, problems, "/name")

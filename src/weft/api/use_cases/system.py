@@ -1,25 +1,19 @@
-"""The whole site, for those who administer it: what runs, on what, whether it is well; and the
-trail of a tenant: who changed what, when and from where.
-"""
+"""The whole site, for those who administer it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from weft import __version__
-from weft.api.calls.call import Cursor, Word, call
-from weft.api.calls.visits import require_reading
+from weft.api.calls.call import call
 from weft.api.services import Services
-from weft.core.access.rights import Right, require
+from weft.core.access.rights import Right
 from weft.core.findings import judge
-from weft.core.ids import parse_batch_id
-from weft.ports.store import Caller, Row, TrailQuery
+from weft.ports.store import Caller
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.settings.jobs_apart import find_apart
 from weft.submission.services import Answer
 from weft.wire.answers.system import System
-from weft.wire.answers.trail import TrailEntry
 
 ROWS_MAX: Final = 50
 
@@ -54,28 +48,3 @@ def _parameters(settings: Settings, handed_over: Mapping[str, Any]) -> Iterator[
             "driver_value": None if followed == value else followed,
             "help": declared.help,
         }
-
-
-@call("GET /v1/trail", Right.MANAGE, page=TrailEntry, cursor=Cursor("a", "number"))
-async def list_trail(
-    services: Services,
-    caller: Caller,
-    *,
-    before: int | None,
-    limit: int,
-    user: str | None,
-    action: str | None,
-    batch: Annotated[int | None, Word("batch", parse_batch_id)],
-    number: int | None,
-    since: Annotated[datetime | None, Word("from")],
-    all_tenants: bool,
-) -> Sequence[Row]:
-    """List changes and refusals until a second ago, newest first. Raise `RightMissing`."""
-    if all_tenants:
-        if caller.visit is not None:
-            require_reading(caller.visit, Right.ADMINISTER, "GET", {})
-        require(Right.ADMINISTER, caller.user_name, caller.role, caller.scopes)
-    query = TrailQuery(user=user, action=action, batch_id=batch, number=number, since=since)
-    return await services.store.list_trail(
-        caller, query, before=before, limit=limit, all_tenants=all_tenants
-    )

@@ -1,14 +1,10 @@
-"""Users of a tenant: its administrators let them in, give them roles, and remove them. Tenants
-themselves are made by administrators of the site.
-"""
+"""Users of a tenant, whom its administrators let in."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 
-import msgspec
-
 from weft.api.calls.call import Cursor, call
-from weft.api.calls.path_ids import TenantName, UserName
+from weft.api.calls.path_ids import UserName
 from weft.api.services import Services
 from weft.api.use_cases.limits import check_coming
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
@@ -23,10 +19,6 @@ from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
 from weft.wire.documents.tenants import (
     OnUserRemoval,
-    Tenant,
-    TenantCreated,
-    TenantDocument,
-    TenantEdit,
 )
 from weft.wire.documents.users import UserDocument, UserEdit, UserWeight
 
@@ -139,67 +131,3 @@ def check_may_give(caller: Caller, role: UserRole) -> None:
         detail=f"Whoever has it may do more than you with this token: {', '.join(caller.rights)}.",
         hint="Ask somebody who has this role, or give a lesser one.",
     )
-
-
-@call("GET /v1/tenants", Right.ADMINISTER, page=Tenant, cursor=Cursor("t", "tenant_id", INT_MAX))
-async def list_tenants(services: Services, _: Caller, *, after: int, limit: int) -> Sequence[Row]:
-    """Return all tenants, in the order of their numbers. For administrators of the site."""
-    return await services.store.list_tenants(after=after, limit=limit)
-
-
-@call("POST /v1/tenants", Right.ADMINISTER, TenantCreated)
-async def create_tenant(
-    services: Services, caller: Caller, document: TenantDocument, origin: Origin
-) -> Answer:
-    """Create a tenant with its first user, who has role `tenant-admin`. The text of their token is
-    the answer's `token`, and nowhere else: a repeat with the same key makes another one in its
-    place. Raise `RightMissing`, `TenantExists`, `JobsNotApart`.
-    """
-    check_may_give(caller, UserRole.TENANT_ADMIN)
-    if not document.trusted:
-        check_apart(services.settings, document.admin, UserRole.TENANT_ADMIN)
-    token = new_token()
-    tenant_id = await services.store.create_tenant(
-        caller, document.name, admin=document.admin, token=token, idempotency_key=origin.key
-    )
-    log.info("tenant.created", tenant=document.name, user=document.admin, by=caller.user_name)
-    return {"tenant_id": tenant_id, "name": document.name, "admin": document.admin, "token": token}
-
-
-@call("GET /v1/tenants/{tenant}", Right.MANAGE, Tenant)
-async def get_tenant(services: Services, caller: Caller, name: TenantName) -> Answer:
-    """Return a tenant; to somebody who does not administer the site only their own exists. Raise
-    `RightMissing`, `TenantNotFound`.
-    """
-    tenant_id = await _tenant_of(services, caller, name)
-    return dict(await services.store.get_tenant(tenant_id, name))
-
-
-@call("PATCH /v1/tenants/{tenant}", Right.MANAGE, Tenant, public=False, spread=False)
-async def set_tenant(
-    services: Services, caller: Caller, name: TenantName, changes: TenantEdit
-) -> Answer:
-    """Change what holds in a tenant; return it. For somebody who does not administer the site only
-    their own exists. Raise `TenantNotFound`.
-    """
-    tenant_id = await _tenant_of(services, caller, name)
-    tenant = await services.store.set_tenant(tenant_id, name, msgspec.to_builtins(changes))
-    log.info(
-        "tenant.set",
-        tenant=tenant["name"],
-        on_user_removal=tenant["on_user_removal"],
-        allowed=sorted(tenant["allowed"]),
-        output_keep_s=tenant["output_keep_s"],
-        output_keep_bytes=tenant["output_keep_bytes"],
-        by=caller.user_name,
-    )
-    return dict(tenant)
-
-
-async def _tenant_of(services: Services, caller: Caller, name: str) -> int:
-    """Return the number of the tenant that a caller means: their own, unless they administer the
-    site. Whoever names another gets `TenantNotFound` when that number is used.
-    """
-    if caller.may(Right.ADMINISTER):
-        return await services.store.find_tenant(name)
-    return caller.tenant_id

@@ -154,7 +154,7 @@ class ApiCalls(DocumentCalls):
         `n_changed`; `n_idle`: there was nothing to do; `n_skipped`: the caller may not do it,
         for example, and `skipped` says by the code of the error how often.
 
-        Use case: `weft.api.use_cases.bulk.begin_batch_action`.
+        Use case: `weft.api.use_cases.batch_actions.begin_batch_action`.
 
         Args:
             action: What is done to each of them.
@@ -187,7 +187,7 @@ class ApiCalls(DocumentCalls):
     ) -> "answers.Cancelled":
         """Cancel all jobs of a group, and of groups below it, that have not ended.
 
-        Use case: `weft.api.use_cases.batches.cancel_group`.
+        Use case: `weft.api.use_cases.groups.cancel_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -207,7 +207,7 @@ class ApiCalls(DocumentCalls):
         has done stays done. Other operations go on to their end: 409. Raise
         `OperationNotFound`, `OperationNotCancellable`.
 
-        Use case: `weft.api.use_cases.bulk.cancel_operation`.
+        Use case: `weft.api.use_cases.operations.cancel_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -507,7 +507,7 @@ class ApiCalls(DocumentCalls):
     async def get_operation(self, operation_id: int) -> "answers.Operation":
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
-        Use case: `weft.api.use_cases.bulk.get_operation`.
+        Use case: `weft.api.use_cases.operations.get_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -604,7 +604,7 @@ class ApiCalls(DocumentCalls):
     async def hold_group(self, batch_id: int, group: int | str) -> "answers.HoldChanged":
         """Hold a group with those below it: nothing of it starts until it is released.
 
-        Use case: `weft.api.use_cases.batches.hold_group`.
+        Use case: `weft.api.use_cases.groups.hold_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -619,7 +619,7 @@ class ApiCalls(DocumentCalls):
     async def hold_job(self, batch_id: int, job_id: int) -> "answers.JobHoldChanged":
         """Hold one job: it does not start until it is released.
 
-        Use case: `weft.api.use_cases.batches.hold_job`.
+        Use case: `weft.api.use_cases.jobs.hold_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -783,7 +783,7 @@ class ApiCalls(DocumentCalls):
     ) -> Listing["answers.Operation"]:
         """Return operations, newest first; `batch`: only operations of this batch.
 
-        Use case: `weft.api.use_cases.bulk.list_operations`.
+        Use case: `weft.api.use_cases.operations.list_operations`.
 
         Args:
             batch_id: Only of this batch: 12 or b12.
@@ -844,7 +844,7 @@ class ApiCalls(DocumentCalls):
     async def list_rates(self) -> list["answers.RateCard"]:
         """Return all prices, newest first. An attempt keeps the prices at its claim.
 
-        Use case: `weft.api.use_cases.projects.list_rates`.
+        Use case: `weft.api.use_cases.rates.list_rates`.
         """
         return await self._items("/v1/rates")
 
@@ -935,7 +935,7 @@ class ApiCalls(DocumentCalls):
     async def release_group(self, batch_id: int, group: int | str) -> "answers.HoldChanged":
         """Release a group: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.batches.release_group`.
+        Use case: `weft.api.use_cases.groups.release_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -950,7 +950,7 @@ class ApiCalls(DocumentCalls):
     async def release_job(self, batch_id: int, job_id: int) -> "answers.JobHoldChanged":
         """Release one job; it waits on while a group of it is held.
 
-        Use case: `weft.api.use_cases.batches.release_job`.
+        Use case: `weft.api.use_cases.jobs.release_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -1069,7 +1069,7 @@ class ApiCalls(DocumentCalls):
         """Change what holds in a tenant; return it. For somebody who does not administer the site
         only their own exists. Raise `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.users.set_tenant`.
+        Use case: `weft.api.use_cases.tenants.set_tenant`.
 
         Args:
             name: The name of a tenant.

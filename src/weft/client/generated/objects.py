@@ -75,14 +75,14 @@ class JobCalls:
     async def hold(self) -> "answers.JobHoldChanged":
         """Hold one job: it does not start until it is released.
 
-        Use case: `weft.api.use_cases.batches.hold_job`.
+        Use case: `weft.api.use_cases.jobs.hold_job`.
         """
         return await self._api.hold_job(self.batch_id, self.job_id)
 
     async def release(self) -> "answers.JobHoldChanged":
         """Release one job; it waits on while a group of it is held.
 
-        Use case: `weft.api.use_cases.batches.release_job`.
+        Use case: `weft.api.use_cases.jobs.release_job`.
         """
         return await self._api.release_job(self.batch_id, self.job_id)
 
@@ -247,13 +247,13 @@ class GroupCalls:
     async def hold(self) -> "answers.HoldChanged":
         """Hold a group with those below it: nothing of it starts until it is released.
 
-        Use case: `weft.api.use_cases.batches.hold_group`.
+        Use case: `weft.api.use_cases.groups.hold_group`.
         """
         return await self._api.hold_group(self._batch_id, self._group_id)
 
     async def release(self) -> "answers.HoldChanged":
         """Release a group: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.batches.release_group`.
+        Use case: `weft.api.use_cases.groups.release_group`.
         """
         return await self._api.release_group(self._batch_id, self._group_id)

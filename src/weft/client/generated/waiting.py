@@ -118,7 +118,7 @@ class Waits(Twin[CallsT_co]):
         done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there
         are more. Raise `BadQuery`.
 
-        Use case: `weft.api.use_cases.bulk.count_batch_action`.
+        Use case: `weft.api.use_cases.batch_actions.count_batch_action`.
 
         Args:
             action: In the trail: only this action, an `operationId` or `run_schedule`. Of many
@@ -171,7 +171,7 @@ class Waits(Twin[CallsT_co]):
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`, `JobsNotApart`.
 
-        Use case: `weft.api.use_cases.users.create_tenant`.
+        Use case: `weft.api.use_cases.tenants.create_tenant`.
 
         Args:
             name: Unique without regard to case.
@@ -413,7 +413,7 @@ class Waits(Twin[CallsT_co]):
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.users.get_tenant`.
+        Use case: `weft.api.use_cases.tenants.get_tenant`.
 
         Args:
             name: The name of a tenant.
@@ -522,7 +522,7 @@ class Waits(Twin[CallsT_co]):
     def list_licences(self) -> list["answers.Licence"]:
         """Return the licences by name, and how many of each are used.
 
-        Use case: `weft.api.use_cases.limits.list_licences`.
+        Use case: `weft.api.use_cases.licences.list_licences`.
         """
         return self._loop_thread.wait(self._async.list_licences())
 
@@ -609,7 +609,7 @@ class Waits(Twin[CallsT_co]):
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
 
-        Use case: `weft.api.use_cases.limits.list_quotas`.
+        Use case: `weft.api.use_cases.quotas.list_quotas`.
         """
         return self._loop_thread.wait(self._async.list_quotas())
 
@@ -694,7 +694,7 @@ class Waits(Twin[CallsT_co]):
     def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing["answers.Tenant"]:
         """Return all tenants, in the order of their numbers. For administrators of the site.
 
-        Use case: `weft.api.use_cases.users.list_tenants`.
+        Use case: `weft.api.use_cases.tenants.list_tenants`.
 
         Args:
             page_rows: How many are asked for at a time.
@@ -721,7 +721,7 @@ class Waits(Twin[CallsT_co]):
     ) -> WaitingListing["answers.TrailEntry"]:
         """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
-        Use case: `weft.api.use_cases.system.list_trail`.
+        Use case: `weft.api.use_cases.trail.list_trail`.
 
         Args:
             user: Only what this user did.
@@ -824,7 +824,7 @@ class Waits(Twin[CallsT_co]):
         """Forget a licence; who waits for it waits on. For administrators. Raise
         `LicenceNotFound`.
 
-        Use case: `weft.api.use_cases.limits.remove_licence`.
+        Use case: `weft.api.use_cases.licences.remove_licence`.
 
         Args:
             name: The name of a licence.
@@ -997,7 +997,7 @@ class Waits(Twin[CallsT_co]):
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
 
-        Use case: `weft.api.use_cases.limits.set_licence`.
+        Use case: `weft.api.use_cases.licences.set_licence`.
 
         Args:
             name: The name of a licence.
@@ -1009,7 +1009,7 @@ class Waits(Twin[CallsT_co]):
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.limits.set_tenant_quota`.
+        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
 
         Args:
             tenant: The name of a tenant.

@@ -25,7 +25,7 @@ from weft.api.http.parameters import batch_id_of, digest_of, part_of, wrong_para
 from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, read_bytes, read_submission
 from weft.api.http.routing import Response, get, post, put
-from weft.api.use_cases import pictures, read, sets, why
+from weft.api.use_cases import groups, pictures, read, sets, why
 from weft.core.access.rights import Right
 from weft.core.pictures.graph import Graph
 from weft.core.query.reach import JOB_ID_MAX
@@ -92,7 +92,7 @@ async def create_group(request: AnyRequest) -> Response[bytes]:
     text, within = query.text("q"), query.text("group")
     if text is None:
         document, origin = await read_submission(request, GroupDocument)
-        answer, is_new = await sets.create_group(services, caller, batch_id, document, origin)
+        answer, is_new = await groups.create_group(services, caller, batch_id, document, origin)
         return created(answer, is_new=is_new)
     set_document, origin = await read_submission(request, QuerySetDocument, text, within)
     operation = await sets.fill_set_by_query(

@@ -1,19 +1,15 @@
-"""Cancel, retry, hold or release many batches: those of a list, or those that a query finds. It is
-an operation, which does so one batch after the other and shows its progress.
-"""
+"""Actions on many batches, which are operations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from weft.api.calls.call import KEYED, Cursor, Word, call
-from weft.api.calls.path_ids import OperationId
+from weft.api.calls.call import KEYED, Word, call
 from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.access.rights import Permission, Right
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import BadId, FieldError, InvalidDocument, TooLarge
-from weft.core.ids import parse_batch_id
 from weft.core.problems import pointing
 from weft.core.query import Subject
 from weft.ports.store import Caller, Origin, Row
@@ -157,33 +153,3 @@ def _choice_of(rows: Sequence[Row], action: BatchAction) -> Choice:
     counts = [n_concerned(action, row) for row in rows]
     concerned = [row for row, count in zip(rows, counts, strict=True) if count]
     return Choice(concerned, sum(counts), n_idle=len(rows) - len(concerned))
-
-
-@call("GET /v1/operations", Right.READ, page=Operation, cursor=Cursor("o", "id"), public=False)
-async def list_operations(
-    services: Services,
-    caller: Caller,
-    *,
-    batch_id: Annotated[int | None, Word("batch", parse_batch_id)],
-    before: int | None,
-    limit: int,
-) -> Sequence[Row]:
-    """Return operations, newest first; `batch`: only operations of this batch."""
-    return await services.store.list_operations(
-        caller, before=before, limit=limit, batch_id=batch_id
-    )
-
-
-@call("GET /v1/operations/{o}", Right.READ, Operation, public=False)
-async def get_operation(services: Services, caller: Caller, operation_id: OperationId) -> Row:
-    """Return the state and the progress of an operation. Raise `OperationNotFound`."""
-    return await services.store.get_operation(caller, operation_id)
-
-
-@call("POST /v1/operations/{o}/cancel", Right.WRITE, Operation, public=False)
-async def cancel_operation(services: Services, caller: Caller, operation_id: OperationId) -> Row:
-    """End an operation on many batches before it has reached all of them; return it. What it has
-    done stays done. Other operations go on to their end: 409. Raise `OperationNotFound`,
-    `OperationNotCancellable`.
-    """
-    return await services.store.cancel_operation(caller, operation_id)

@@ -15,11 +15,12 @@ from weft.sql.names import PROFILES, reading_of, with_numbers, with_profiles, wi
 PATH = "SET search_path = pg_catalog, pg_temp"
 COLUMN = "#variable_conflict use_column"
 FOR_TENANT = re.compile(
-    r"Owner: weft_tenant\.  Granted to: .*weft_api.*\n[^$]*\btenant_id int\b[^$]*plpgsql"
+    r"Owner: weft_tenant\.(?:  |\n-- )Granted to: .*weft_api.*\n[^$]*\btenant_id int\b[^$]*plpgsql"
 )
 
 IN_TERM = re.compile(
-    r"Owner: weft_system\.  Granted to: .*weft_driver.*\n[^$]*\(\s*epoch bigint\b[^$]*plpgsql"
+    r"Owner: weft_system\.(?:  |\n-- )Granted to: .*weft_driver.*"
+    r"\n[^$]*\(\s*epoch bigint\b[^$]*plpgsql"
 )
 FENCE = re.compile(r"PERFORM weft\._check_(epoch|term)\(")
 
@@ -34,6 +35,12 @@ def function(owner: str, clauses: str, body: str = "\nBEGIN") -> str:
     [
         ("weft_tenant", "sql STABLE", "sql STABLE"),
         ("weft_system.  Granted to: weft_tenant", "sql", "sql"),
+        ("weft_tenant.\n-- Granted to: weft_api", "sql", f"sql SECURITY DEFINER {PATH}"),
+        (
+            "weft_tenant.\n-- Granted to: weft_system,\n--   weft_api",
+            "sql",
+            f"sql SECURITY DEFINER {PATH}",
+        ),
         ("weft_tenant.  Granted to: weft_api", "sql", f"sql SECURITY DEFINER {PATH}"),
         (
             "weft_tenant.  Granted to: weft_system, weft_api",

@@ -18,9 +18,9 @@ Must not: hold text of a query, or know how to connect.
 
 What follows from the head of a function: its owner, its callers, and whose rights it has.
 
-A head ends with `-- Owner: weft_tenant.  Granted to: weft_api.`; what follows from it is in no
-file. What a role that logs in may call runs with the rights of its owner and looks names up in
-safe places; a function that the roles of functions call says SECURITY DEFINER itself.
+A head ends with `-- Owner: weft_tenant.` and `-- Granted to: weft_api.`; what follows from it is
+in no file. What a role that logs in may call runs with the rights of its owner and looks names up
+in safe places; a function that the roles of functions call says SECURITY DEFINER itself.
 In PL/pgSQL a name that is a column and a variable is the column, unless the body says otherwise:
 that is put on the first line of a body, whose lines keep their numbers. What the api calls for
 a tenant (`tenant_id int` is among its parameters) sees the rows of no other: it begins with
@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +46,9 @@ LOGINS: Final = frozenset({"weft_api", "weft_driver", "weft_worker"})
 """The roles that programs log in as."""
 
 _RIGHTS = re.compile(
-    r"Owner: (?<=^-- Owner: |   Owner: )(\w+)\.(?:  Granted to: (\w+(?:, \w+)*)\.)?$", re.MULTILINE
+    r"Owner: (?<=^-- Owner: |   Owner: )(\w+)\."
+    r"(?:(?:  |\n-- )Granted to: (\w+(?:,(?: |\n--   )\w+)*)\.)?$",
+    re.MULTILINE,
 )
 _CLAUSES = re.compile(r"LANGUAGE (?<!\wLANGUAGE )(sql|plpgsql)\b(.*?AS \$\$)", re.DOTALL)
 _DEFINER = "SECURITY DEFINER"
@@ -70,7 +72,7 @@ class Rights:
 def rights_in(source: str) -> Rights | None:
     """Return the rights that the head of a function states, None if it states none."""
     match = _RIGHTS.search(source)
-    return match and Rights(match[1], tuple(filter(None, (match[2] or "").split(", "))))
+    return match and Rights(match[1], tuple(re.findall(r"\w+", match[2] or "")))
 
 
 def with_clauses(source: str) -> str:
@@ -125,6 +127,13 @@ class SqlFile:
         """Return the text for the database: clauses are added, names of constants replaced."""
         source = of_lasting_batches(with_policies(self.source))
         return with_settings(with_numbers(with_profiles(with_clauses(source))))
+
+    @property
+    def sentence(self) -> str:
+        """Return what the head begins with, which may stand on several lines."""
+        first, *others = self.source.split("\n")
+        more = takewhile(lambda line: line.startswith("--   "), others)
+        return " ".join(line.lstrip("- ") for line in (first, *more))
 
     @cached_property
     def checksum(self) -> str:

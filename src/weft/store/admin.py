@@ -296,7 +296,7 @@ class Admin:
             return [
                 AuditFinding(
                     check=file.name,
-                    sentence=file.text.split("\n", 1)[0].removeprefix("-- "),
+                    sentence=file.sentence,
                     rows=tuple(
                         dict(row)
                         for row in (await self._connection.fetch(file.text, timeout=LONG_CALL_S))[

@@ -132,13 +132,12 @@ async def test_a_function_of_an_array_over_values_is_carried_by_each_part(
 
 
 async def test_too_large_an_array_says_how_to_send_it(http: httpx.AsyncClient) -> None:
-    for array in ({"count": 1_000_001}, {"values": ["a"] * 1_000_001}):
-        problem = (await create(http, array)).json()
+    problem = (await create(http, {"count": 1_000_001})).json()
 
-        assert (problem["status"], problem["code"]) == (413, "API.TOO_MANY_JOBS")
-        assert problem["errors"][0]["pointer"] == f"/jobs/0/{next(iter(array))}"
-        assert "1000001 jobs" in problem["detail"]
-        assert "index_from" in problem["hint"]
+    assert (problem["status"], problem["code"]) == (413, "API.TOO_MANY_JOBS")
+    assert problem["errors"][0]["pointer"] == "/jobs/0/count"
+    assert "1000001 jobs" in problem["detail"]
+    assert "index_from" in problem["hint"]
 
 
 async def test_two_arrays_that_wait_for_each_other_are_refused(http: httpx.AsyncClient) -> None:

@@ -7,16 +7,15 @@ import re
 from collections import Counter
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 from asyncpg.transaction import Transaction
 
-import weft
 from contexts import beside, connected
 from store.world import World
+from tidy.source_files import product_files
 from weft.core.errors import Internal, NulCharacter, ServerReplaced, Unavailable, error_classes
 from weft.ports.store import Caller
 from weft.store.database import Database, open_database
@@ -184,11 +183,10 @@ async def test_nul_that_no_check_found_is_a_mistake_of_the_caller(
 
 
 def test_every_sqlstate_that_a_function_raises_has_one_class() -> None:
-    folder = Path(weft.__file__).parent
     raised = {
         code
-        for file in folder.rglob("*.sql")
-        for code in re.findall(r"'(WF\d{3})'", file.read_text())
+        for path in product_files(".sql").values()
+        for code in re.findall(r"'(WF\d{3})'", path.read_text())
     }
     counts = Counter(kind.sqlstate for kind in error_classes() if vars(kind).get("sqlstate"))
 

@@ -19,6 +19,7 @@ SHARED = {
     "run/isolated/asking/sources.py",
     "worker/agent/environments.py",
     "worker/agent/job_inputs.py",
+    "worker/agent/note_files.py",
     "plugins/executors/container/images.py",
     "plugins/runners/simulation/steps.py",
 }
@@ -35,6 +36,7 @@ ALONE = {
         "weft_link/worker/calls.py",
     },
     "of one request, text or job": {
+        "api/http/routing.py",
         "api/use_cases/file_stores.py",
         "core/deliveries/mail.py",
         "core/graph/dax.py",
@@ -43,6 +45,7 @@ ALONE = {
     },
     "it counts those of a tenant itself": {"worker/spawner/execs.py"},
     "of one host of one tenant": {"driver/loops/deliveries_in_flight.py"},
+    "one body of a tenant at a time": {"api/http/apart.py"},
     "of one tenant": {
         "api/use_cases/intake.py",
         "driver/loops/following.py",
@@ -69,6 +72,7 @@ ALONE = {
     },
     "behind the turns of users": {"store/api_store.py"},
     "calls of the database, which have their own limit of time": {
+        "api/open_streams.py",
         "store/offered_jobs.py",
         "weft_link/serving/looking.py",
         "weft_link/serving/shared_transactions.py",

@@ -263,7 +263,7 @@ def test_it_ends_and_is_counted_as_others(agent: Agent) -> None:
 async def test_terminal_of_a_command_is_its_users(agent: Agent, spawner: SpawnerProcess) -> None:
     agent.begin(process(1, "sleep", "1000", cwd="/", account=ADA))
     script = "id -u; stat -c %u $(tty); stty size; : </dev/tty && ps -o tpgid=,sid=,pid= -p $$"
-    begun = Begin(key_of(1), "logs", ("sh", "-c", script), 1, term="vt100")
+    begun = Begin(key_of(1), "logs", ("sh", "-c", script), 1, term="vt100", of_owner=True)
     channel = await begin(spawner.root / "s.sock.exec", begun, Terminal(0, 65_535))
     assert isinstance(channel, Channel)
     shown = b"".join([frame[5:] async for frame in channel.frames() if frame[0] == STDOUT])

@@ -1,4 +1,4 @@
-"""One request and its answer, in bounded memory; h11 knows the protocol."""
+"""One request and its answer, in bounded memory. The package `h11` knows the protocol."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The port `transport`: it carries offers of ready jobs to workers; PostgreSQL stays the record.
+"""The port `transport`: it carries offers of ready jobs to workers. PostgreSQL stays the record.
 
 A message says which offer of which job it is about, and nothing else: no secret, no spec. Whoever
 gets one asks the store whether the job is theirs, so a transport may lose, repeat, delay and

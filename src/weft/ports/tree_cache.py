@@ -1,4 +1,4 @@
-"""Directories that are kept for who needs them next; those go that were not used for longest."""
+"""Directories that are kept for who needs them next. Those go that were not used for longest."""
 
 import asyncio
 import os

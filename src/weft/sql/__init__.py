@@ -1,4 +1,4 @@
-"""All SQL of weft, as files; this module only finds and orders them.
+"""All SQL of weft, as files. This module only finds and orders them.
 
 `schema/` makes the tables of an empty database, as they are now. `migrations/` bring an older one
 there, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when all older ones are

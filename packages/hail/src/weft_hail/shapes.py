@@ -1,4 +1,4 @@
-"""What Hail's documents may hold; the guide says what becomes of each key."""
+"""What Hail's documents may hold. The guide says what becomes of each key."""
 
 from typing import Final
 

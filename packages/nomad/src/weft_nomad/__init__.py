@@ -1,1 +1,1 @@
-"""Nomad, by its HTTP API: it runs jobs and lends machines; it must know no other engine."""
+"""Nomad, by its HTTP API: it runs jobs and lends machines. It must know no other engine."""

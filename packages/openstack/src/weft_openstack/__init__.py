@@ -1,4 +1,4 @@
-"""OpenStack, whose servers are machines of pools; it must know no other provider."""
+"""OpenStack, whose servers are machines of pools. It must know no other provider."""
 
 from weft.ports.extension import Extension
 

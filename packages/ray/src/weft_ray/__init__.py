@@ -1,1 +1,1 @@
-"""Ray, by its API of jobs: it runs jobs of weft; it must know no other engine."""
+"""Ray, by its API of jobs: it runs jobs of weft. It must know no other engine."""

@@ -1,4 +1,4 @@
-"""Hosts that exist and are reached by ssh, as machines of pools; they are never made."""
+"""Hosts that exist and are reached by ssh, as machines of pools. They are never made."""
 
 from weft.ports.extension import Extension
 

@@ -1,1 +1,1 @@
-"""A suite for each port, for authors of adapters; each says what it must be given."""
+"""A suite for each port, for authors of adapters. Each says what it must be given."""

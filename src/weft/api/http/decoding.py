@@ -1,4 +1,4 @@
-"""Decode the bytes of a request into a typed document; every wrong field is named."""
+"""Decode the bytes of a request into a typed document. Every wrong field is named."""
 
 import json
 import re

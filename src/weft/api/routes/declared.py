@@ -1,4 +1,4 @@
-"""The calls that are declared on their use cases, those of each file of `use_cases/`; extensions
+"""The calls that are declared on their use cases, those of each file of `use_cases/`. Extensions
 name theirs in their `ApiPart`.
 """
 

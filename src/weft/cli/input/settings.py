@@ -1,4 +1,4 @@
-"""Options that override settings; each has the name of its setting."""
+"""Options that override settings. Each has the name of its setting."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From tree to text, on one line; reading it gives the same tree."""
+"""From tree to text, on one line. Reading it gives the same tree."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The loop that gives schedules their runs when they are due; an api submits them.
+"""The loop that gives schedules their runs when they are due. An api submits them.
 
 It waits for its bell: a new or changed schedule rings it, and the end of a run that another one
 waits for, and the next of the dates, which it asks for after each pass.

@@ -1,1 +1,1 @@
-"""How mail to subscribers leaves: implementations of `ports/senders.py`; they keep nothing."""
+"""How mail to subscribers leaves: implementations of `ports/senders.py`. They keep nothing."""

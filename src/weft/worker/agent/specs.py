@@ -1,4 +1,4 @@
-"""The specs of claimed jobs, read in chunks; the most recently used chunks are kept. And whether
+"""The specs of claimed jobs, read in chunks. The most recently used chunks are kept. And whether
 the api has signed the functions of jobs for the owner of their batch (ADR 60). They are pickles:
 what somebody else has put into the database is never handed to a process that reads it.
 """

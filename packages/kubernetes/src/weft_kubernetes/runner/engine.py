@@ -1,4 +1,4 @@
-"""Kubernetes as an engine: an attempt is a pod; its name is the attempt's, so it is made once."""
+"""Kubernetes as an engine: an attempt is a pod. Its name is the attempt's, so it is made once."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The loop that reads sources of production lines and keeps their items; an api makes jobs of
+"""The loop that reads sources of production lines and keeps their items. An api makes jobs of
 them.
 
 It waits for its bell, which rings when a source is new or changed and when a reading has ended,

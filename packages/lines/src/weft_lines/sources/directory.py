@@ -1,4 +1,4 @@
-"""The source `directory`: each file that matches is an item; its stem is the key, its JSON the
+"""The source `directory`: each file that matches is an item. Its stem is the key, its JSON the
 fields.
 
 Files come in the order in which they were last changed, renamed or made (`st_ctime`, which nobody

@@ -1,4 +1,4 @@
-"""One call of the link is one request; the notices are one request that is answered for long. What
+"""One call of the link is one request. The notices are one request that is answered for long. What
 the api asks by them about the directories of running attempts is answered here, too.
 
 Where the api is, and the token of this worker, is read again whenever it is refused.

@@ -1,4 +1,4 @@
-"""`WorkerStore` by the link; what was reported as ended has its output in the api."""
+"""`WorkerStore` by the link. What was reported as ended has its output in the api."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Nomad as an engine: an attempt is a dispatched job; its name is the token of the dispatch."""
+"""Nomad as an engine: an attempt is a dispatched job. Its name is the token of the dispatch."""
 
 import asyncio
 from collections import defaultdict

@@ -31,7 +31,7 @@ _TOKEN: Final = re.compile(
     r"|(?:(?!--|/\*)[-+*/<>=~!@#%^&|`?:])+|[.,;()\[\]])",
     re.DOTALL,
 )
-_LABEL: Final = re.compile(r"[`\w, ]+: ")
+_LABEL: Final = re.compile(r"[A-Z`][`\w, ]*: ")
 _CLOSING: Final = {"(": ")", "[": "]", "CASE": "END"}
 _FACT: Final = re.compile(
     r" {3,}(?=\S)|(?<=\.) +(?=(?:Safe to repeat|Locks|Plan|For|Returns|Owner|Granted to): )"
@@ -58,6 +58,7 @@ _BEFORE: Final = _words(
 )
 """A line breaks rather before these than elsewhere."""
 
+_NEXT_LINE: Final = ("\n",)
 _TIGHT: Final = {"::", ".", ".."}
 _OBJECTS: Final = {"jsonb_build_object", "json_build_object"}
 _PARTS: Final = {("DISTINCT", "FROM"), ("DELETE", "FROM"), ("INSERT", "INTO"), ("BY", "USING")}
@@ -76,6 +77,8 @@ class Token:
     above: list[tuple[str, bool]] = field(default_factory=list)
     """Each with whether a blank line is before it."""
     behind: list[str] = field(default_factory=list)
+    is_on: bool = False
+    """Whether it goes on with the text above it: those are one text if a line ends between."""
     inner: list["Token"] | None = None
     """What is in these brackets, this CASE or this body."""
     close: "Token | None" = None
@@ -130,6 +133,8 @@ def read(source: str, at: int = 0) -> list[Token]:
                 above.append((text.rstrip(), space.count("\n") > 1))
             continue
         token = Token(text, space, above)
+        is_text = flat and flat[-1].text.endswith("'") and text.startswith("'")
+        token.is_on = bool(is_text and ("\n" in space or above))
         if text.startswith("$") and text.endswith("$"):
             end = source.index(text, at)
             if flat and flat[-1].text in {"AS", "DO"}:
@@ -160,7 +165,7 @@ def facts_of(tokens: Sequence[Token]) -> tuple[list[str], Counter[str]]:
 
     def walk(tokens: Iterable[Token]) -> None:
         for token in tokens:
-            texts.append(token.text)
+            texts.extend(["\n", token.text] if token.is_on else [token.text])
             comments.extend(text for text, _ in token.above)
             comments.extend(token.behind)
             walk(token.inner or ())
@@ -178,7 +183,9 @@ def _joined(tokens: Sequence[Token], between: Part = " ", *, style: str = "") ->
     """Yield the parts of tokens, with what is between those that had a space."""
     for at, token in enumerate(tokens):
         before = tokens[at - 1].text if at else ""
-        if (
+        if token.is_on:
+            yield list(_NEXT_LINE)
+        elif (
             at
             and token.space
             and not {before, token.text} & _TIGHT
@@ -452,6 +459,9 @@ class Lines:
         elif isinstance(part, Break):
             self._end(indent)
         elif isinstance(part, list):
+            if part == [*_NEXT_LINE]:
+                self._end(indent)
+                return
             if not part[0]:
                 self._behind += part[1:]
                 return
@@ -506,7 +516,12 @@ class Lines:
 def _is_call(part: Part) -> bool:
     """Say whether a part ends with brackets, in which its lines break."""
     return isinstance(part, Doc) and (
-        part.kind == "hang" or (part.kind == "cat" and _is_call(part.parts[-1]))
+        part.kind == "hang"
+        or (
+            part.kind == "cat"
+            and any(_is_call(one) for one in part.parts[-2:])
+            and part.parts[-1] != ","
+        )
     )
 
 

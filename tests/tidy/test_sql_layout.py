@@ -37,7 +37,10 @@ END $$;
 
 
 def bare(text: str) -> str:
-    """Return SQL without comments and white space outside of literals."""
+    """Return SQL without comments and white space outside of literals; those that stand on lines
+    below each other are one.
+    """
+    text = re.sub(r"(?<!')'[ \t]*\n\s*'(?!')", "'\\\\n'", text)
     return re.sub(r"(\'(?:[^\']|\'\')*\')|--[^\n]*|\s+", lambda found: found[1] or "", text)
 
 
@@ -77,6 +80,7 @@ def test_layout_changes_nothing_that_the_database_gets() -> None:
             "WITH x AS (SELECT 1),\ny AS (SELECT 2)\nSELECT *\nFROM x, y\nWHERE a AND b\n",
         ),
         ("SELECT 'a  b', E'\\'--' -- c\n", "SELECT 'a  b', E'\\'--'  -- c\n"),
+        ("SELECT 'a'\n       'b';\n", "SELECT 'a'\n    'b';\n"),
         ("SELECT $x$ a;  b $x$;\n\n\n\nSELECT 2;\n", "SELECT $x$ a;  b $x$;\n\nSELECT 2;\n"),
     ],
 )

@@ -1,7 +1,7 @@
 -- What the functions need before they can be given to their owners (docs/guides/external-database.md): a migrating user that is not a
 --   superuser must be a member of the owners. Since PostgreSQL 16 a user that makes a role may give it away, but is not itself a member.
 --   Members of the logins see which programs are connected. Where a database is not open to everybody, the logins are granted access.
---   Who may give it away lets `get_system` see since when transactions of others are open.
+--   Whoever may give it away lets `get_system` see since when transactions of others are open.
 DO $$
 DECLARE
     v_role text;

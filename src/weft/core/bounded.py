@@ -19,10 +19,16 @@ from msgspec import inspect
 
 DEPTH_MAX: Final = 100
 """Levels of lists and objects."""
-VALUES_MAX: Final = 500_000
-"""Items of lists and pairs of mappings, of all levels together: 10,000 jobs have as many with 50
-each. They take some tenths of a second to make, and about 100 MiB.
+VALUES_MAX: Final = 300_000
+"""Items of lists and pairs of mappings, of all levels together: 10,000 jobs have as many with 30
+each. They take at most two tenths of a second to make, while Python does nothing else, and about
+60 MiB.
 """
+SLOW_NUMBERS_MAX: Final = 10_000
+"""Numbers of JSON with an exponent of three digits, or each `_LONG_DIGITS` digits of one: those at
+the ends of what a float holds take a hundred times as long to read as others.
+"""
+_LONG_DIGITS: Final = 150
 ENVELOPE_DEPTH_MAX: Final = DEPTH_MAX + 10
 """Of what processes of weft tell each other, which holds such documents."""
 PAGE_DEPTH_MAX: Final = 900
@@ -33,11 +39,15 @@ _HALF: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 Found = TypeVar("Found")
 TOO_DEEP: Final = f"it is nested more than {DEPTH_MAX} deep"
 TOO_MANY: Final = f"it has more than {VALUES_MAX} values"
+TOO_SLOW: Final = f"it has more than {SLOW_NUMBERS_MAX} numbers as long as, or such as, 1e-300"
 _OPENING_ONLY: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKET: Final = bytes({*range(256)} - {*b'"[]{}'})
 _NO_SEPARATOR: Final = bytes({*range(256)} - {*b",[{"})
 _NO_MARK: Final = bytes({*range(256)} - {*b'",[{'})
 _TEXT: Final = re.compile(rb'"[^"]*"')
+_ZEROS: Final = bytes.maketrans(b"123456789E", b"000000000e")
+_SLOW: Final = (b"e000", b"0" * _LONG_DIGITS)
+"""What slow numbers have, if all digits are zeros, and signs and points are left out."""
 _NO_HEAD: Final = bytes({*range(256)} - {*range(0x80, 0xA0), *range(0xDC, 0xE0)})
 _LONG: Final = re.compile(rb"[\xdc\xde](..)|[\xdd\xdf](....)", re.DOTALL)
 """The head of a list or mapping of msgpack with a length of its own, or what looks like one."""
@@ -50,7 +60,7 @@ class Unreadable(msgspec.DecodeError, ValueError):
 
 
 class TooManyValues(Unreadable):
-    """A document of more than `VALUES_MAX` values."""
+    """A document of more than `VALUES_MAX` values, or `SLOW_NUMBERS_MAX` slow ones."""
 
 
 class HalfCharacter(Unreadable):
@@ -98,6 +108,8 @@ def count_json(data: bytes) -> None:
     """Raise `TooManyValues` if this JSON has too many."""
     if len(data) > 2 * VALUES_MAX and _has_many(data):  # a value has at least a byte, and a comma
         raise TooManyValues(TOO_MANY)
+    if len(data) > 5 * SLOW_NUMBERS_MAX and _is_slow(data):
+        raise TooManyValues(TOO_SLOW)
 
 
 def count_msgpack(data: bytes) -> None:
@@ -164,6 +176,17 @@ def _has_many(data: bytes) -> bool:
     if b'"' in marks:
         marks = _TEXT.sub(b"", marks)
     return len(marks) - marks.count(b'"') > VALUES_MAX
+
+
+def _is_slow(data: bytes) -> bool:
+    """Return whether JSON has more than `SLOW_NUMBERS_MAX` numbers that take long to read: those
+    in texts are left out only if it seems so.
+    """
+    zeros = data.translate(_ZEROS, b"+-.")
+    if sum(map(zeros.count, _SLOW)) <= SLOW_NUMBERS_MAX:
+        return False
+    bare = _TEXT.sub(b"", _unescaped(zeros))
+    return sum(map(bare.count, _SLOW)) > SLOW_NUMBERS_MAX
 
 
 def _unescaped(data: bytes) -> bytes:

@@ -18,22 +18,26 @@ LOGGED_S: Final = 10.0
 """At least this time is between two lines of the log; the metric has them all."""
 FRAMES: Final = 8
 Told = Callable[[float, str], None]
+Clock = Callable[[], float]
 
 
-async def watch_loop(limit_s: float = LIMIT_S, told: Told | None = None) -> None:
+async def watch_loop(
+    limit_s: float = LIMIT_S, told: Told | None = None, clock: Clock = time.monotonic
+) -> None:
     """Tell each time for which the loop of the caller stood longer than this, with the innermost
     frames of what held it up: by `told`, or in the log and the metric. Run it beside a server.
+    `clock`: `process_time` counts what this process did meanwhile, and no others of the machine.
     """
-    watch = _Watch(threading.get_ident(), limit_s)
+    watch = _Watch(threading.get_ident(), limit_s, clock)
     thread = threading.Thread(target=watch.run, name="weft-loop-watch", daemon=True)
     thread.start()
     logged_at = -LOGGED_S
     try:
         while True:
             watch.frames = ""
-            watch.beat = began = time.monotonic()
+            watch.beat = began = clock()
             await asyncio.sleep(limit_s / 2)
-            stood_s = time.monotonic() - began - limit_s / 2
+            stood_s = clock() - began - limit_s / 2
             if stood_s < limit_s:
                 continue
             if told is not None:
@@ -50,18 +54,19 @@ async def watch_loop(limit_s: float = LIMIT_S, told: Told | None = None) -> None
 class _Watch:
     """A thread that looks at what another one does while that does not turn."""
 
-    def __init__(self, ident: int, limit_s: float) -> None:
-        self.beat = time.monotonic()
+    def __init__(self, ident: int, limit_s: float, clock: Clock) -> None:
+        self.beat = clock()
         self.frames = ""
         self.over = threading.Event()
         self._ident = ident
         self._limit_s = limit_s
+        self._clock = clock
 
     def run(self) -> None:
         seen = 0.0
         while not self.over.wait(self._limit_s / 2):
             beat = self.beat
-            if beat != seen and time.monotonic() - beat > self._limit_s:
+            if beat != seen and self._clock() - beat > self._limit_s:
                 seen = beat
                 self.frames = _frames_of(self._ident)
 

@@ -11,7 +11,7 @@ import msgspec
 from weft.api.http.decoding import JSON
 from weft.api.http.doors import Asked, Refusal, status_of
 from weft.api.http.problem_documents import describe, encode
-from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
+from weft.api.http.requests import AnyRequest, body_apart, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core.access.rights import Permission, Right
 from weft.core.bounded import Unreadable, read_json
@@ -232,13 +232,13 @@ async def read_body(request: AnyRequest, *, forms: bool) -> Any:  # noqa: ANN401
     media = (request.headers.get("content-type") or JSON).partition(";")[0].strip().lower()
     data = await read_bytes(request, BYTES_MAX)
     if forms and media == FORM:
-        return _form(data)
+        return await body_apart(request, data, _form, data)
     if media != JSON:
         raise Refused(415, f"bodies of type {media[:80]!r} are not supported, send {JSON}")
     if not data.strip():
         return None
     try:
-        return read_json(data)
+        return await body_apart(request, data, read_json, data)
     except Unreadable as error:
         raise bad_request(f"the body is not JSON: {error}") from error
 

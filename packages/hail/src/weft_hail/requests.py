@@ -10,7 +10,7 @@ import msgspec
 
 from weft.api.http.doors import Asked, Refusal, status_of
 from weft.api.http.problem_documents import describe
-from weft.api.http.requests import AnyRequest, foreign_origin, query_pairs, read_bytes
+from weft.api.http.requests import AnyRequest, body_apart, foreign_origin, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core import errors
 from weft.core.access.rights import Permission, Right
@@ -102,6 +102,10 @@ Document = dict[str, Any]
 async def read_parts(request: AnyRequest, lists: Sequence[str]) -> dict[str, Any]:
     """Read an object of JSON. The elements of the lists of these names stay encoded."""
     data = await read_bytes(request, BODY_BYTES_MAX)
+    return await body_apart(request, data, _parts_of, data, lists)
+
+
+def _parts_of(data: bytes, lists: Sequence[str]) -> dict[str, Any]:
     parts = _decode(data, dict[str, msgspec.Raw], "the body is not a JSON object")
     return {
         name: decode_list(part, name) if name in lists else decode_value(part)
@@ -111,7 +115,8 @@ async def read_parts(request: AnyRequest, lists: Sequence[str]) -> dict[str, Any
 
 async def read_list(request: AnyRequest, name: str) -> list[bytes]:
     """Read a list of JSON whose elements stay encoded."""
-    return decode_list(await read_bytes(request, BODY_BYTES_MAX), name)
+    data = await read_bytes(request, BODY_BYTES_MAX)
+    return await body_apart(request, data, decode_list, data, name)
 
 
 def decode_list(data: bytes | msgspec.Raw, name: str) -> list[bytes]:

@@ -1,10 +1,11 @@
 """Submissions of Hail's client: what its requests mean, in calls of use cases."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from weft.api.http.apart import apart
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.use_cases import projects, read
@@ -37,6 +38,8 @@ from weft_hail.shapes import BATCH, GROUP, UPDATE
 LEVELS_MAX: Final = 2
 """Below the root."""
 ROOT: Final = 0
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 OUT_OF_ORDER: Final = "job group specs were not submitted in order"
 
 
@@ -175,12 +178,12 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     origin = await _checked_batch(request, spec)
     assert isinstance(spec, dict), "its shape was checked"
     services, caller = request.services, request.caller
-    specs = specs_of(parts.get("job_groups", ()), services.settings)
+    specs = await _apart(request, parts.get("job_groups", ()), specs_of, services.settings)
     groups, paths = whole_groups(specs)
     raw = parts.get("bunch", ())
     stores = await _stores_for(request, raw)
     bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths, stores=stores)
-    first, jobs = jobs_of(raw, bunch)
+    first, jobs = await _apart(request, raw, jobs_of, bunch)
     _check_counts(spec, jobs, groups, first)
     whole: list[JobDocument] = [*jobs]
     with refusing({}, jobs), _project_of(spec):
@@ -242,7 +245,7 @@ async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Ans
 async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
     """Add a bunch of groups to an update."""
     services, caller = request.services, request.caller
-    specs = specs_of(raw, services.settings)
+    specs = await _apart(request, raw, specs_of, services.settings)
     if not specs:
         return
     batch_id, first_group = update["batch_id"], update["first_group"]
@@ -282,7 +285,7 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
         first_group=first_group,
         stores=await _stores_for(request, raw),
     )
-    first, jobs = jobs_of(raw, bunch)
+    first, jobs = await _apart(request, raw, jobs_of, bunch)
     if not 0 < first <= update["n_jobs"] or first + len(jobs) - 1 > update["n_jobs"]:
         raise bad_request(
             f"the update has {update['n_jobs']} jobs; the bunch has {first} to "
@@ -303,6 +306,16 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
         await submit.add_jobs(
             services, caller, batch_id, update["update_id"], document, origin_of(request)
         )
+
+
+async def _apart(
+    request: AnyRequest,
+    raw: Sequence[bytes],
+    read: Callable[[Sequence[bytes], Given], Found],
+    more: Given,
+) -> Found:
+    """Return what is read of specs, in a thread if they are large."""
+    return await apart(sum(map(len, raw)), request.caller, read, raw, more)
 
 
 async def _stores_for(request: AnyRequest, raw: Sequence[bytes]) -> Sequence[Row]:

@@ -6,32 +6,28 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final, cast
 
-import msgspec
-
 from weft.api.http.parameters import wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, body_of, read_bytes, read_submission
+from weft.api.http.requests import AnyRequest, body_apart, body_of, read_bytes, read_submission
 from weft.api.http.routing import OPEN, Receive, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
 from weft.core.access.rights import Right
 from weft.core.access.token_text import new_token
-from weft.core.bounded import read_msgpack
 from weft.core.errors import (
     InvitationRefused,
-    LinkFrameRefused,
     LinkRefused,
     MalformedBody,
     Unavailable,
 )
 from weft.core.login_attempts import attempt_with
 from weft.ports.store import Caller
-from weft.ports.worker_link import FRAME_BYTES_MAX, CarriedCommand, Frame
+from weft.ports.worker_link import FRAME_BYTES_MAX, CarriedCommand
 from weft.telemetry.log import log
 from weft.wire import exec as wire
 from weft.wire.documents.tokens import JoinDocument
-from weft_link.serving import WorkerLink
+from weft_link.serving import WorkerLink, read_frame
 
 MSGPACK: Final = "application/msgpack"
 _INCARNATION_MAX: Final = 2**31 - 1
@@ -51,15 +47,8 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
     """
     _refuse_open_way(request)
     body = await read_bytes(request, FRAME_BYTES_MAX)
-    try:
-        frame = read_msgpack(body, Frame)
-    except msgspec.DecodeError as error:
-        raise LinkFrameRefused(
-            "the body is not a frame of a worker",
-            detail=f"{error}.",
-            hint="Only `weft worker --connect` sends them.",
-        ) from error
-    answer = await _link_of(request).answer(request.caller, frame)
+    read = await body_apart(request, body, read_frame, body)
+    answer = await _link_of(request).answer(request.caller, read)
     return Response(answer, media_type=MSGPACK)
 
 

@@ -11,7 +11,6 @@ import msgspec
 
 from weft.api.http.moments import settle
 from weft.core.bounded import (
-    TOO_MANY,
     HalfCharacter,
     TooManyValues,
     Unreadable,
@@ -76,7 +75,7 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     except TooManyValues as error:
         raise TooLarge(
             "the body has too many values",
-            detail=f"{TOO_MANY}.".capitalize(),
+            detail=f"{error}.".capitalize(),
             hint="Create an update and send bunches; large data belongs in files.",
         ) from error
     read, usual = partial(_reader(media), is_counted=True), USUAL_KINDS.get(kind)

@@ -7,10 +7,12 @@ What no incarnation limits by itself is answered for its live attempts only.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from weft.core.bounded import read_msgpack
+from weft.core.errors import LinkFrameRefused
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, WorkTerms
 from weft.ports.worker_link import (
@@ -34,6 +36,38 @@ from weft_link.serving.shared_transactions import Hearing, SharedTransactions
 _REMEMBERED_MAX: Final = 10_000
 _NOBODYS: Final = LinkTerms(0, None)
 _NO_JOBS: Final[Sequence[Claimed]] = ()
+
+
+class FrameRead(NamedTuple):
+    """A frame, how its call is answered, and its arguments."""
+
+    frame: Frame
+    rule: Rule
+    arguments: dict[str, Any]
+
+
+def read_frame(body: bytes) -> FrameRead:
+    """Read the body of a call. Raise `LinkFrameRefused`."""
+    try:
+        frame: Frame = read_msgpack(body, Frame)
+    except msgspec.DecodeError as error:
+        raise LinkFrameRefused(
+            "the body is not a frame of a worker",
+            detail=f"{error}.",
+            hint="Only `weft worker --connect` sends them.",
+        ) from error
+    rule = CALLS.get(frame.call)
+    if frame.version not in FRAME_VERSIONS or rule is None:
+        versions = " and ".join(map(str, FRAME_VERSIONS))
+        raise wrong_frame(
+            f"it is {frame.call[:40]!r} of version {frame.version}; this server reads "
+            f"version {versions}"
+        )
+    try:
+        arguments = call_forms()[frame.call].decode_arguments(frame.arguments)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise wrong_frame(str(error)) from error
+    return FrameRead(frame, rule, arguments)
 
 
 @dataclass
@@ -63,23 +97,9 @@ class WorkerLink:
         )
         self._ends: dict[int, SharedTransactions[Ends, Sequence[str]]] = {}
 
-    async def answer(self, caller: Caller, frame: Frame) -> bytes:
-        """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
-        what the store raises.
-        """
-        work = _work_of(caller)
-        rule = CALLS.get(frame.call)
-        if frame.version not in FRAME_VERSIONS or rule is None:
-            versions = " and ".join(map(str, FRAME_VERSIONS))
-            raise wrong_frame(
-                f"it is {frame.call[:40]!r} of version {frame.version}; this server reads "
-                f"version {versions}"
-            )
-        try:
-            given = call_forms()[frame.call].decode_arguments(frame.arguments)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise wrong_frame(str(error)) from error
-        return msgspec.msgpack.encode(await self._answer(caller, work, frame, rule, given))
+    async def answer(self, caller: Caller, read: FrameRead) -> bytes:
+        """Do what a frame says; return the result. Raise `LinkRefused`, and as the store does."""
+        return msgspec.msgpack.encode(await self._answer(caller, _work_of(caller), *read))
 
     async def _answer(
         self, caller: Caller, work: WorkTerms, frame: Frame, rule: Rule, given: dict[str, Any]

@@ -57,10 +57,12 @@ test-full: test ## run every test, including the slow ones, also on Debian's Pos
 fmt: setup ## format the code
 	@$(BIN)/ruff format src packages tests benches examples tools integrations
 	@$(BIN)/ruff check --fix-only --quiet src packages tests benches examples tools integrations
+	@$(BIN)/python tools/format_sql.py
 
 lint: setup ## look for mistakes and bad habits
 	@$(BIN)/ruff format --check --quiet src packages tests benches examples tools integrations || { echo 'Run `make fmt`.' >&2; exit 1; }
 	@$(BIN)/ruff check src packages tests benches examples tools integrations
+	@$(BIN)/python tools/format_sql.py --check || { echo 'Run `make fmt`.' >&2; exit 1; }
 
 types: setup ## check the types, strictly
 	@$(BIN)/mypy

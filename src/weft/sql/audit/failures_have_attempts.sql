@@ -3,6 +3,14 @@
 -- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state
 FROM weft.job j
-WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND NOT EXISTS (
-    SELECT FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason IS NOT NULL)
-  AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.to_state = STATE_ERROR)
+WHERE j.state IN (STATE_FAILED, STATE_ERROR)
+    AND NOT EXISTS (
+        SELECT
+        FROM weft.attempt a
+        WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason IS NOT NULL
+    )
+    AND NOT EXISTS (
+        SELECT
+        FROM weft.job_change c
+        WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.to_state = STATE_ERROR
+    )

@@ -4,8 +4,8 @@ CREATE TABLE weft.resource (
     name text NOT NULL UNIQUE,
     unit text NOT NULL
 );
-INSERT INTO weft.resource VALUES
-    (1, 'cpu', 'mCPU*ms'), (2, 'memory', 'MiB*ms'), (3, 'storage', 'MiB*ms'), (4, 'gpu', 'gpu*ms');
+INSERT INTO weft.resource
+VALUES (1, 'cpu', 'mCPU*ms'), (2, 'memory', 'MiB*ms'), (3, 'storage', 'MiB*ms'), (4, 'gpu', 'gpu*ms');
 
 -- All prices that hold from one moment on. A change of any price is a new card; an attempt keeps the card of
 -- its claim.

@@ -62,11 +62,11 @@ CREATE TABLE weft.worker (
 -- many more than the others.
 CREATE INDEX worker_name_idx ON weft.worker (name, worker_id);
 CREATE INDEX worker_there_idx ON weft.worker (name, worker_id) WHERE deleted_at IS NULL;
-CREATE INDEX worker_set_aside_idx ON weft.worker (name, worker_id)
-    WHERE cordon_reason IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX worker_set_aside_idx ON weft.worker (name, worker_id) WHERE cordon_reason
+    IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX worker_of_pool_idx ON weft.worker (pool_id, name) WHERE deleted_at IS NULL;
-CREATE INDEX worker_of_pool_aside_idx ON weft.worker (pool_id, name)
-    WHERE cordon_reason IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX worker_of_pool_aside_idx ON weft.worker (pool_id, name) WHERE cordon_reason
+    IS NOT NULL AND deleted_at IS NULL;
 GRANT SELECT ON weft.worker TO weft_api, weft_driver;
 
 CREATE TABLE weft.worker_change (
@@ -105,19 +105,23 @@ CREATE TABLE weft.worker_incarnation (
     cordoned boolean NOT NULL DEFAULT false,
     -- It may claim one job, although its worker is cordoned.
     trying boolean NOT NULL DEFAULT false,
-    -- The token by which it is linked through the api (weft.token.token_id). NULL: it has a login of the database.
+    -- The token by which it is linked through the api (weft.token.token_id). NULL: it has a login of the
+    -- database.
     token_id bigint,
-    -- What it runs is elsewhere, in an engine, and outlives its host: its silence proves nothing, so that only a person gives it up.
+    -- What it runs is elsewhere, in an engine, and outlives its host: its silence proves nothing, so that
+    -- only a person gives it up.
     outlives boolean NOT NULL DEFAULT false,
-    -- Nodes behind a gateway that it avoids, as attempts failed there at once: node, until, reason. NULL: none since it registered.
+    -- Nodes behind a gateway that it avoids, as attempts failed there at once: node, until, reason. NULL:
+    -- none since it registered.
     avoided jsonb CHECK (jsonb_array_length(avoided) <= 100)
 ) WITH (fillfactor = 50);
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation (pool_id) WHERE ended_at IS NULL;
-CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (worker_id)
-    WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (worker_id) WHERE ended_at
+    IS NULL;
 CREATE INDEX worker_incarnation_newest_idx ON weft.worker_incarnation (worker_id, incarnation_id);
 
--- Questions to workers outside, which one api asks and another one may pass on, or hear the answer of. Nobody misses them after a crash.
+-- Questions to workers outside, which one api asks and another one may pass on, or hear the answer of. Nobody
+-- misses them after a crash.
 CREATE UNLOGGED TABLE weft.look (
     number text PRIMARY KEY CHECK (length(number) = 32),
     incarnation_id int NOT NULL,
@@ -143,7 +147,8 @@ CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation F
     WHEN ((OLD.ended_at IS NULL) <> (NEW.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 GRANT SELECT ON weft.worker_incarnation TO weft_api, weft_driver;
 
--- How many workers with cores live in each pool, and what they have: what a page shows of a fleet is read from few rows.
+-- How many workers with cores live in each pool, and what they have: what a page shows of a fleet is read
+-- from few rows.
 -- Each incarnation adds a row when it begins and when it ends, without a lock, so that the rows of a pool
 -- together are exact in every snapshot.
 CREATE TABLE weft.worker_sum (
@@ -163,9 +168,9 @@ CREATE TABLE weft.black_hole (
     try_batch_id bigint,  -- the job that the worker took for the last try; NULL: none yet
     try_job_id int,
     try_attempt smallint,
-    CONSTRAINT black_hole_job_check
-        CHECK ((try_batch_id IS NULL) = (try_job_id IS NULL)
-            AND (try_batch_id IS NULL) = (try_attempt IS NULL))
+    CONSTRAINT black_hole_job_check CHECK (
+        (try_batch_id IS NULL) = (try_job_id IS NULL) AND (try_batch_id IS NULL) = (try_attempt IS NULL)
+    )
 );
 ROWS_OF_SYSTEM weft.black_hole;
 
@@ -183,15 +188,16 @@ CREATE TABLE weft.machine (
     pool_max int NOT NULL,  -- how many the pool might have when this one was made
     state text NOT NULL CHECK (state IN ('creating', 'active', 'cordoned', 'deleting', 'deleted')),
     reason text NOT NULL CHECK (length(reason) <= 1000),
-    waits text CHECK (length(waits) BETWEEN 1 AND 1000),  -- while creating: why the provider has not begun it; NULL: it has
+    -- while creating: why the provider has not begun it; NULL: it has
+    waits text CHECK (length(waits) BETWEEN 1 AND 1000),
     created_at timestamptz NOT NULL,
     changed_at timestamptz NOT NULL,  -- since when it has its state
     -- Since when it is known that the provider has it although nobody asked for it; NULL: weft had it made.
     strayed_at timestamptz,
     costs_from timestamptz,  -- until then its costs are in pool_cost; NULL: none are
     -- The part of it that jobs use since then.
-    used_share double precision NOT NULL DEFAULT 0
-        CONSTRAINT machine_used_share_check CHECK (used_share BETWEEN 0 AND 1),
+    used_share double precision NOT NULL DEFAULT 0 CONSTRAINT machine_used_share_check
+        CHECK (used_share BETWEEN 0 AND 1),
     -- What a machine was made from: if its flavour is described otherwise by now, it goes when nothing runs
     -- there.
     template text,  -- as weft._template; NULL: not known
@@ -205,14 +211,15 @@ CREATE TABLE weft.machine (
     CONSTRAINT machine_job_check CHECK ((for_batch_id IS NULL) = (for_job_id IS NULL))
 );
 CREATE INDEX machine_came_idx ON weft.machine (pool_id, flavour, machine_id) WHERE came_at IS NOT NULL;
-CREATE UNIQUE INDEX machine_job_idx ON weft.machine (for_batch_id, for_job_id)
-    WHERE for_batch_id IS NOT NULL AND released_at IS NULL;
+CREATE UNIQUE INDEX machine_job_idx ON weft.machine (for_batch_id, for_job_id) WHERE for_batch_id
+    IS NOT NULL AND released_at IS NULL;
 CREATE INDEX machine_jobs_idx ON weft.machine (for_batch_id, for_job_id) WHERE for_batch_id IS NOT NULL;
 CREATE INDEX machine_page_idx ON weft.machine (pool_id, machine_id) WHERE state <> 'deleted';
 
 CREATE FUNCTION weft._sum_machines() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    v_added weft.machine[]; v_gone weft.machine[];
+    v_added weft.machine[];
+    v_gone weft.machine[];
 BEGIN
     IF TG_OP <> 'DELETE' THEN
         SELECT array_agg(ROW(t.*)::weft.machine) INTO v_added FROM new_rows t WHERE t.state <> 'deleted';
@@ -221,31 +228,49 @@ BEGIN
         SELECT array_agg(ROW(t.*)::weft.machine) INTO v_gone FROM old_rows t WHERE t.state <> 'deleted';
     END IF;
     INSERT INTO weft.machine_sum
-    SELECT y.pool_id, y.flavour, y.state, y.sums[1], y.sums[2], y.sums[3], y.sums[4], y.sums[5], y.sums[6],
+    SELECT
+        y.pool_id, y.flavour, y.state, y.sums[1], y.sums[2], y.sums[3], y.sums[4], y.sums[5], y.sums[6],
         y.sums[7], y.sums[8]
     FROM (
-        SELECT x.pool_id, x.flavour, x.state, ARRAY[
-            sum(x.sign), sum(x.sign * x.us), sum(x.sign * x.price), sum(x.sign * x.price * x.us),
-            sum(x.sign * x.share), sum(x.sign * x.share * x.us), sum(x.sign * x.share * x.price),
-            sum(x.sign * x.share * x.price * x.us)] AS sums
+        SELECT
+            x.pool_id,
+            x.flavour,
+            x.state,
+            ARRAY[
+                sum(x.sign),
+                sum(x.sign * x.us),
+                sum(x.sign * x.price),
+                sum(x.sign * x.price * x.us),
+                sum(x.sign * x.share),
+                sum(x.sign * x.share * x.us),
+                sum(x.sign * x.share * x.price),
+                sum(x.sign * x.share * x.price * x.us)
+            ] AS sums
         FROM (
-            SELECT m.pool_id, m.flavour, m.state, s.sign::numeric,
+            SELECT
+                m.pool_id,
+                m.flavour,
+                m.state,
+                s.sign::numeric,
                 extract(epoch FROM coalesce(m.costs_from, m.created_at)) * 1000000 AS us,
-                m.price_per_hour AS price, m.used_share::numeric AS share
+                m.price_per_hour AS price,
+                m.used_share::numeric AS share
             FROM (VALUES (1, v_added), (-1, v_gone)) s (sign, machines)
-            CROSS JOIN LATERAL unnest(s.machines) m) x
-        GROUP BY 1, 2, 3) y
+            CROSS JOIN LATERAL unnest(s.machines) m
+        ) x
+        GROUP BY 1, 2, 3
+    ) y
     WHERE y.sums <> '{0,0,0,0,0,0,0,0}';
     RETURN NULL;
 END $$;
 
 CREATE TRIGGER machines_begin AFTER INSERT ON weft.machine REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
-CREATE TRIGGER machines_change AFTER UPDATE ON weft.machine
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
-CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS old_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
+CREATE TRIGGER machines_change AFTER UPDATE
+    ON weft.machine REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION weft._sum_machines();
+CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION weft._sum_machines();
 ROWS_OF_SYSTEM weft.machine;
 
 -- How many machines each pool has by flavour and state, and sums from which follows what they cost since

@@ -16,7 +16,8 @@ CREATE TABLE weft.queue (
     limits jsonb NOT NULL DEFAULT '{}',  -- what it says of kinds of gates, by queue_field (_gate_kinds)
     max_waiting int CHECK (max_waiting >= 0),  -- NULL: no limit
     transport text NOT NULL DEFAULT 'postgres',
-    consumers text NOT NULL DEFAULT 'weft' CHECK (consumers IN ('weft', 'foreign')),  -- who gets its jobs from the transport
+    -- who gets its jobs from the transport
+    consumers text NOT NULL DEFAULT 'weft' CHECK (consumers IN ('weft', 'foreign')),
     slots int CHECK (slots > 0),  -- of foreign consumers: jobs that are with them at a time
     queued_s int CHECK (queued_s > 0),  -- how long foreign consumers may tell nothing of a job; NULL: 600
     monitor jsonb,  -- NULL: no limits

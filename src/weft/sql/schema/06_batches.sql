@@ -4,17 +4,21 @@
 -- because programs that are connected keep the form that they saw first; a new field of a job travels in
 -- rare_fields.
 CREATE TYPE weft.group_columns AS (
-    group_ids int[], parent_ids int[], names text[], attributes jsonb[], cancel_afters int[],
-    callbacks text[], are_sets boolean[]
+    group_ids int[],
+    parent_ids int[],
+    names text[],
+    attributes jsonb[],
+    cancel_afters int[],
+    callbacks text[],
+    are_sets boolean[]
 );
 
 CREATE TYPE weft.job_columns AS (
     shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[],
     shape_countables jsonb[], shape_indexes int[], group_ids int[], priorities smallint[],
-    always_runs boolean[], max_attempts smallint[], retry_ons int[],
-    edge_children int[], edge_parents int[], edge_parent_ns int[], combo_indexes int[],
-    combo_numbers int[], combo_sets int[], entry_ns int[], array_firsts int[], array_ns int[],
-    array_indexes int[], array_names text[], array_attributes jsonb[],
+    always_runs boolean[], max_attempts smallint[], retry_ons int[], edge_children int[], edge_parents int[],
+    edge_parent_ns int[], combo_indexes int[], combo_numbers int[], combo_sets int[], entry_ns int[],
+    array_firsts int[], array_ns int[], array_indexes int[], array_names text[], array_attributes jsonb[],
     label_jobs int[], label_names text[], label_attributes jsonb[], rare_jobs int[], rare_fields jsonb[],
     chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
     output_keep_s bigint  -- how long all of these jobs let output be kept, the longest; NULL: not all say it
@@ -47,36 +51,43 @@ CREATE TABLE weft.batch (
     gated boolean NOT NULL DEFAULT false,  -- it, or a job of it, has gates
     hidden boolean NOT NULL DEFAULT false,  -- lists leave it out
     resubmitted_from bigint,  -- the batch from which it was made; NULL: from a submission
-    -- Whether all that is stored for the batch is in the sums: only of batches that were made by a function that counts it.
+    -- Whether all that is stored for the batch is in the sums: only of batches that were made by a function
+    -- that counts it.
     bytes_counted boolean NOT NULL DEFAULT false,
     door text CHECK (length(door) <= 32),  -- through which it came; NULL: none
     -- the trace id of the door's client, beside trace_id; NULL: the door keeps none
     foreign_trace text CHECK (length(foreign_trace) <= 100),
-    -- the id that the door's clients know, of its first job: the door makes one batch of each; NULL: it has none
+    -- the id that the door's clients know, of its first job: the door makes one batch of each; NULL: it has
+    -- none
     foreign_id text CHECK (length(foreign_id) <= 64),
-    -- what its first job is in the words of the door, which the door reads again; NULL: the door keeps nothing
+    -- what its first job is in the words of the door, which the door reads again; NULL: the door keeps
+    -- nothing
     foreign_document jsonb CHECK (length(foreign_document::text) <= 262144),
     -- what the door's clients search its jobs by, beside names: exactly this; NULL: nothing
     foreign_kind text CHECK (length(foreign_kind) <= 1024),
     lifecycle_id int,  -- its jobs have statuses; NULL: none
     sink_id int,  -- told of each job that ends well; NULL: nobody is
     more_sinks int[],  -- told beside it; NULL: none is
-    has_products boolean NOT NULL DEFAULT false,  -- an attempt of it named products; else ends need not look for them
-    unique_key text CHECK (length(unique_key) <= 255),  -- of its user: the newest batch of a key has it (ADR 171)
-    extended_at timestamptz,  -- from then on its key is kept for another submission's within_s; NULL: from its creation on
+    -- an attempt of it named products; else ends need not look for them
+    has_products boolean NOT NULL DEFAULT false,
+    -- of its user: the newest batch of a key has it (ADR 171)
+    unique_key text CHECK (length(unique_key) <= 255),
+    -- from then on its key is kept for another submission's within_s; NULL: from its creation on
+    extended_at timestamptz,
     replaces bigint  -- the batch that had the key, and was cancelled for this one; NULL: none
 ) WITH (fillfactor = 80);
-CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
-    WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key) WHERE idempotency_key
+    IS NOT NULL;
 CREATE INDEX batch_foreign_idx ON weft.batch (tenant_id, door, foreign_id) WHERE foreign_id IS NOT NULL;
 -- Lists of the jobs of a door, the newest first, as those of batches below.
 CREATE INDEX batch_door_idx ON weft.batch (tenant_id, door, batch_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_user_door_idx ON weft.batch (user_id, door, batch_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_lifecycle_idx ON weft.batch (tenant_id, batch_id) WHERE lifecycle_id IS NOT NULL;
-CREATE INDEX batch_foreign_kind_idx ON weft.batch (user_id, foreign_kind, batch_id) WHERE foreign_kind IS NOT NULL;
+CREATE INDEX batch_foreign_kind_idx ON weft.batch (user_id, foreign_kind, batch_id) WHERE foreign_kind
+    IS NOT NULL;
 -- Those that lists leave out, which are few: they are taken from what is counted with them.
-CREATE INDEX batch_foreign_unlisted_idx ON weft.batch (tenant_id, door, user_id)
-    WHERE foreign_id IS NOT NULL AND (hidden OR deleted_at IS NOT NULL);
+CREATE INDEX batch_foreign_unlisted_idx ON weft.batch (tenant_id, door, user_id) WHERE foreign_id
+    IS NOT NULL AND (hidden OR deleted_at IS NOT NULL);
 CREATE INDEX batch_sink_idx ON weft.batch (sink_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX batch_more_sinks_idx ON weft.batch (tenant_id) WHERE more_sinks IS NOT NULL;
 CREATE INDEX batch_unique_key_idx ON weft.batch (user_id, unique_key, batch_id) WHERE unique_key IS NOT NULL;

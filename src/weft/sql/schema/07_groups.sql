@@ -22,8 +22,8 @@ CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group (batch_id, path);
 CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group (batch_id, name) WHERE is_set;
 -- The groups directly below a group, and the batches of a tenant with jobs that failed and are not
 -- acknowledged, are listed page by page: by these indexes no others are read.
-CREATE INDEX job_group_parent_idx ON weft.job_group (batch_id, parent_id, group_id)
-    WHERE parent_id IS NOT NULL;
+CREATE INDEX job_group_parent_idx ON weft.job_group (batch_id, parent_id, group_id) WHERE parent_id
+    IS NOT NULL;
 
 -- Every group with each of its ancestors, itself included.
 CREATE TABLE weft.group_ancestor (
@@ -92,7 +92,9 @@ CREATE INDEX group_completion_project_idx ON weft.group_completion (project_id, 
 
 CREATE FUNCTION weft._note_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    SELECT b.user_id, b.project_id INTO NEW.owner_id, NEW.project_id FROM weft.batch b
+    SELECT b.user_id, b.project_id
+    INTO NEW.owner_id, NEW.project_id
+    FROM weft.batch b
     WHERE b.batch_id = NEW.batch_id;
     RETURN NEW;
 END $$;

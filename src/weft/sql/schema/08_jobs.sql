@@ -7,7 +7,8 @@ CREATE TABLE weft.lane (
     lane_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     asks jsonb NOT NULL UNIQUE,
     amounts jsonb NOT NULL,  -- the numbers among them
-    -- Jobs of other queues ask for the queue and for one of its pools (ADR 28). NULL: the pool of the queue of the batch.
+    -- Jobs of other queues ask for the queue and for one of its pools (ADR 28). NULL: the pool of the queue
+    -- of the batch.
     pool_id int REFERENCES weft.pool
 );
 CREATE INDEX lane_machine_idx ON weft.lane (lane_id) WHERE asks ? 'machine';
@@ -33,7 +34,8 @@ CREATE TABLE weft.job_state (
     state smallint PRIMARY KEY,
     word text NOT NULL UNIQUE
 );
-INSERT INTO weft.job_state VALUES
+INSERT INTO weft.job_state
+VALUES
     (0, 'pending'), (1, 'ready'), (2, 'queued'), (3, 'creating'), (4, 'running'), (5, 'blocked'),
     (6, 'success'), (7, 'failed'), (8, 'error'), (9, 'cancelled');
 
@@ -41,7 +43,8 @@ CREATE TABLE weft.attempt_reason (
     reason smallint PRIMARY KEY,
     word text NOT NULL UNIQUE
 );
-INSERT INTO weft.attempt_reason VALUES
+INSERT INTO weft.attempt_reason
+VALUES
     (1, 'exit'), (2, 'signal'), (3, 'timeout'), (4, 'oom'), (5, 'disk'), (6, 'no_program'), (7, 'no_image'),
     (8, 'bad_spec'), (9, 'cancelled'), (10, 'preempted'), (11, 'lost'), (12, 'log_limit'), (13, 'system'),
     (14, 'deadline'), (15, 'blocked'), (16, 'overdue'), (17, 'files');
@@ -51,14 +54,11 @@ CREATE TABLE weft.job_transition (
     to_state smallint NOT NULL REFERENCES weft.job_state,
     PRIMARY KEY (from_state, to_state)
 );
-INSERT INTO weft.job_transition VALUES
-    (0, 1), (0, 8), (0, 9),
-    (1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 9),
-    (2, 1), (2, 4), (2, 5), (2, 8), (2, 9),
-    (3, 1), (3, 4), (3, 8), (3, 9),
-    (4, 6), (4, 7), (4, 8), (4, 9), (4, 5), (4, 1),
-    (5, 1), (5, 7), (5, 8), (5, 9),
-    (7, 0), (7, 1), (8, 0), (8, 1), (9, 0), (9, 1);
+INSERT INTO weft.job_transition
+VALUES
+    (0, 1), (0, 8), (0, 9), (1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 9), (2, 1), (2, 4), (2, 5), (2, 8),
+    (2, 9), (3, 1), (3, 4), (3, 8), (3, 9), (4, 6), (4, 7), (4, 8), (4, 9), (4, 5), (4, 1), (5, 1), (5, 7),
+    (5, 8), (5, 9), (7, 0), (7, 1), (8, 0), (8, 1), (9, 0), (9, 1);
 
 -- The hot row of a job. No column that changes is indexed and pages are filled half, so a change of state is
 -- a HOT update: no index is touched (ADR 0007). What never changes after submission and is not needed to
@@ -110,29 +110,34 @@ CREATE TABLE weft.job (
     PRIMARY KEY (batch_id, job_id)
 ) WITH (
     fillfactor = 45,
-    autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_threshold = 200000,
-    autovacuum_vacuum_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.1,
-    autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000
+    autovacuum_vacuum_insert_threshold = -1,
+    autovacuum_vacuum_threshold = 200000,
+    autovacuum_vacuum_scale_factor = 0.2,
+    autovacuum_analyze_scale_factor = 0.1,
+    autovacuum_vacuum_cost_delay = 2,
+    autovacuum_vacuum_cost_limit = 1000
 );
-COMMENT ON COLUMN weft.job.retry_on
-    IS 'bits by reason; bit 0: its retries wait as its field `retry` says';
+COMMENT ON COLUMN weft.job.retry_on IS 'bits by reason; bit 0: its retries wait as its field `retry` says';
 
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'job b%.j% cannot go from % to %', NEW.batch_id, NEW.job_id,
-            (SELECT word FROM weft.job_state WHERE state = OLD.state),
-            (SELECT word FROM weft.job_state WHERE state = NEW.state)
-        USING ERRCODE = 'WF900', DETAIL = 'The table weft.job_transition does not hold this transition.',
-              HINT = 'This is a defect of weft; nothing was changed.';
+    RAISE EXCEPTION 'job b%.j% cannot go from % to %',
+        NEW.batch_id,
+        NEW.job_id,
+        (SELECT word FROM weft.job_state WHERE state = OLD.state),
+        (SELECT word FROM weft.job_state WHERE state = NEW.state)
+        USING ERRCODE = 'WF900',
+        DETAIL = 'The table weft.job_transition does not hold this transition.',
+        HINT = 'This is a defect of weft; nothing was changed.';
 END $$;
 
 -- One bit mask of allowed next states per state, as weft.job_transition holds them. So a legal change costs
 -- one array access (0.1 microseconds) and calls no function; the test of states compares trigger, table and
 -- weft.core.states.
-CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW
-    WHEN (old.state <> new.state
-        AND (('{770,860,818,786,994,898,0,3,3,3}'::int[])[old.state + 1] >> new.state) & 1 = 0)
-    EXECUTE FUNCTION weft._refuse_transition();
+CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (
+    old.state <> new.state
+        AND (('{770,860,818,786,994,898,0,3,3,3}'::int[])[old.state + 1] >> new.state) & 1 = 0
+) EXECUTE FUNCTION weft._refuse_transition();
 ROWS_OF_QUERIES weft.job;
 
 -- Names and attributes, only of jobs that have some.
@@ -148,8 +153,8 @@ CREATE TABLE weft.job_label (
 CREATE INDEX job_label_name_idx ON weft.job_label (batch_id, name, job_id) WHERE name IS NOT NULL;
 ROWS_OF_QUERIES weft.job_label;
 
--- The service that has a name, and so runs at most once. It has it until a later one of the name is submitted,
--- which is refused before it has ended.
+-- The service that has a name, and so runs at most once. It has it until a later one of the name is
+-- submitted, which is refused before it has ended.
 CREATE TABLE weft.service (
     tenant_id int NOT NULL,
     name text NOT NULL,
@@ -207,8 +212,8 @@ CREATE INDEX job_change_error_idx ON weft.job_change (batch_id, job_id) WHERE to
 CREATE POLICY query_rows ON weft.job_change FOR SELECT TO weft_api, weft_driver
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 -- Queries read which jobs ended late or without their machine, and nothing else of the changes.
-GRANT SELECT (change_id, batch_id, job_id, tenant_id, to_state, subtype) ON weft.job_change
-    TO weft_api, weft_driver;
+GRANT SELECT (change_id, batch_id, job_id, tenant_id, to_state, subtype) ON weft.job_change TO weft_api,
+    weft_driver;
 
 -- Parents that jobs wait for.
 CREATE TABLE weft.edge (
@@ -216,7 +221,9 @@ CREATE TABLE weft.edge (
     parent_id int NOT NULL,
     child_id int NOT NULL,
     tenant_id int NOT NULL,
-    need smallint,  -- of core/states.py: what is enough, and whether it was told; NULL: the parent must succeed; -95: 95 % of those
+    -- of core/states.py: what is enough, and whether it was told; NULL: the parent must succeed; -95: 95 % of
+    -- those
+    need smallint,
     PRIMARY KEY (batch_id, parent_id, child_id),
     CONSTRAINT parent_below_child CHECK (parent_id < child_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
@@ -224,13 +231,21 @@ CREATE INDEX edge_child_idx ON weft.edge (batch_id, child_id, parent_id);
 CREATE INDEX edge_start_idx ON weft.edge (batch_id, parent_id) WHERE need = 2;
 CREATE INDEX edge_share_idx ON weft.edge (batch_id, child_id, parent_id) WHERE need < 0;
 
--- Parents of a job of which a share must succeed, all edges with one need: they count as one in its n_unfinished until that is decided.
+-- Parents of a job of which a share must succeed, all edges with one need: they count as one in its
+-- n_unfinished until that is decided.
 -- Changed by whoever has the child's row; what is told after it began may count parents twice that ran again.
 CREATE TABLE weft.parent_share (
-    batch_id bigint NOT NULL, child_id int NOT NULL, need smallint NOT NULL,
+    batch_id bigint NOT NULL,
+    child_id int NOT NULL,
+    need smallint NOT NULL,
     tenant_id int NOT NULL,
-    n_jobs int NOT NULL, n_needed int NOT NULL, n_succeeded int NOT NULL, n_failed int NOT NULL, first_parent int NOT NULL,
-    last_parent int NOT NULL, PRIMARY KEY (batch_id, child_id, need)
+    n_jobs int NOT NULL,
+    n_needed int NOT NULL,
+    n_succeeded int NOT NULL,
+    n_failed int NOT NULL,
+    first_parent int NOT NULL,
+    last_parent int NOT NULL,
+    PRIMARY KEY (batch_id, child_id, need)
 );
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every

@@ -66,8 +66,8 @@ CREATE TABLE weft.attempt_watch (
 CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch (due_at);
 CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch (incarnation_id);
 
--- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs; and where the worker copies
--- its outputs to. In phase 0: what the job says itself, how far it is.
+-- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs; and
+-- where the worker copies its outputs to. In phase 0: what the job says itself, how far it is.
 CREATE TABLE weft.attempt_note (
     batch_id bigint NOT NULL,
     job_id int NOT NULL,
@@ -79,7 +79,8 @@ CREATE TABLE weft.attempt_note (
     percent real,
     PRIMARY KEY (batch_id, job_id, attempt, phase),
     CONSTRAINT attempt_note_is_short CHECK (length(message) <= 300 AND (message <> '' OR phase = 0)),
-    CONSTRAINT attempt_note_is_progress CHECK ((phase = 0) = (percent IS NOT NULL) AND percent BETWEEN 0 AND 100)
+    CONSTRAINT attempt_note_is_progress
+        CHECK ((phase = 0) = (percent IS NOT NULL) AND percent BETWEEN 0 AND 100)
 );
 CREATE INDEX attempt_note_progress_idx ON weft.attempt_note (batch_id, at) WHERE phase = 0;
 
@@ -133,5 +134,5 @@ CREATE TABLE weft.job_command (
         CHECK (extend_ms IS NOT NULL OR attempt IS NOT NULL AND incarnation_id IS NOT NULL)
 );
 CREATE INDEX job_command_batch_id_job_id_idx ON weft.job_command (batch_id, job_id);
-CREATE UNIQUE INDEX job_command_extension_idx ON weft.job_command (batch_id, job_id)
-    WHERE extend_ms IS NOT NULL;
+CREATE UNIQUE INDEX job_command_extension_idx ON weft.job_command (batch_id, job_id) WHERE extend_ms
+    IS NOT NULL;

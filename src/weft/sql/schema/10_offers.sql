@@ -6,30 +6,30 @@
 -- a claim looks at next – listed jobs of one user, rank and batch, or one range – and at the same time the
 -- position from which the next one is found.
 CREATE TYPE weft.offer AS (
-    pass int,                      -- 1: of users with shares; 2: of all
-    load double precision,         -- of the user
-    user_id int,                   -- 0: before the first user
+    pass int,  -- 1: of users with shares; 2: of all
+    load double precision,  -- of the user
+    user_id int,  -- 0: before the first user
     tenant_id int,
-    rank smallint,                 -- minus priority; 0 of a range
-    batch_id bigint,               -- NULL: nothing is left
-    first_job int,                 -- of the range; 0: listed jobs
-    last_job int,                  -- of the range
-    low_job int,                   -- low mark of the range, or the first of the listed jobs
-    runnable_id bigint,            -- 0: listed jobs
+    rank smallint,  -- minus priority; 0 of a range
+    batch_id bigint,  -- NULL: nothing is left
+    first_job int,  -- of the range; 0: listed jobs
+    last_job int,  -- of the range
+    low_job int,  -- low mark of the range, or the first of the listed jobs
+    runnable_id bigint,  -- 0: listed jobs
     lane_id int,
-    share_m bigint,                -- what is left of the user's share
-    share_jobs int,                -- about how many jobs it was
-    left_by int[]                  -- the users so far who had less work than their share; NULL: none
+    share_m bigint,  -- what is left of the user's share
+    share_jobs int,  -- about how many jobs it was
+    left_by int[]  -- the users so far who had less work than their share; NULL: none
 );
 
 -- Jobs that a claim has locked, in the order in which they are served.
 CREATE TYPE weft.picked AS (
-    job_ids int[],                 -- NULL: none
+    job_ids int[],  -- NULL: none
     tids tid[],
-    queue_tids tid[],              -- of their rows in ready_job; NULL: they stand in a range
+    queue_tids tid[],  -- of their rows in ready_job; NULL: they stand in a range
     cpus_m int[],
     memories_mib int[],
-    cpu_m bigint,                  -- sums
+    cpu_m bigint,  -- sums
     memory_mib bigint
 );
 
@@ -72,8 +72,8 @@ CREATE TABLE weft.ready_job (
     PRIMARY KEY (gate_set_id, pool_id, user_id, rank, batch_id, job_id)
 );
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job (batch_id, job_id);
-CREATE UNIQUE INDEX ready_job_offer_idx
-    ON weft.ready_job (pool_id, user_id, lane_id, rank, batch_id, job_id) WHERE gate_set_id = 0;
+CREATE UNIQUE INDEX ready_job_offer_idx ON weft.ready_job (pool_id, user_id, lane_id, rank, batch_id, job_id)
+    WHERE gate_set_id = 0;
 ROWS_OF_QUERIES weft.ready_job;
 
 -- Jobs that became ready while they were held, for the sweep to park.
@@ -90,7 +90,8 @@ CREATE TABLE weft.worker_lane (
     PRIMARY KEY (incarnation_id, lane_id)
 );
 
--- Fair share. `active` is exact in one direction: who has ready work that no note in held_ready names is active.
+-- Fair share. `active` is exact in one direction: who has ready work that no note in held_ready names is
+-- active.
 CREATE TABLE weft.user_share (
     pool_id int NOT NULL,
     user_id int NOT NULL,
@@ -139,7 +140,8 @@ CREATE TABLE weft.reservation (
 );
 ROWS_OF_SYSTEM weft.reservation;
 
--- Attempts that are stopped so that a job of a queue of higher priority can start (weft.core.scheduling.preemption).
+-- Attempts that are stopped so that a job of a queue of higher priority can start
+-- (weft.core.scheduling.preemption).
 CREATE TABLE weft.preemption (
     batch_id bigint NOT NULL,
     job_id int NOT NULL,

@@ -1,5 +1,7 @@
--- Gates: what a ready job must pass before it is offered to claimers. A gate counts places (max_running, limits
--- of queues, concurrency keys, licences, quotas of cores), opens at a date, or both. The row is its lock: whoever
+-- Gates: what a ready job must pass before it is offered to claimers. A gate counts places (max_running,
+--   limits
+-- of queues, concurrency keys, licences, quotas of cores), opens at a date, or both. The row is its lock:
+--   whoever
 -- admits jobs has it, and only with it n_taken changes.
 CREATE TABLE weft.gate (
     gate_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

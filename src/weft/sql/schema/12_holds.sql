@@ -75,7 +75,8 @@ CREATE TABLE weft.operation (
     digest bytea,
     created_at timestamptz NOT NULL,
     ended_at timestamptz,
-    -- Whose the batch is, noted with the row. NULL: it is on no batch, on a part of one, or on one whose rows are gone.
+    -- Whose the batch is, noted with the row. NULL: it is on no batch, on a part of one, or on one whose rows
+    -- are gone.
     owner_id int,
     project_id int,
     CONSTRAINT operation_state_check CHECK (state IN ('running', 'success', 'failed', 'cancelled'))
@@ -85,15 +86,15 @@ CREATE INDEX operation_tenant_idx ON weft.operation (tenant_id, operation_id);
 CREATE UNIQUE INDEX operation_idempotency_key_idx ON weft.operation (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 -- They are removed some time after their end; those on a batch go with it.
-CREATE INDEX operation_on_batches_idx ON weft.operation (ended_at)
-    WHERE batch_id IS NULL AND ended_at IS NOT NULL;
+CREATE INDEX operation_on_batches_idx ON weft.operation (ended_at) WHERE batch_id IS NULL AND ended_at
+    IS NOT NULL;
 -- Pages of who sees few of many batches: of their operations, and of batches in the order of their
 -- completions. Each source – own ones, those of a project – has an index in that order.
 CREATE INDEX operation_owner_idx ON weft.operation (owner_id, operation_id);
 CREATE INDEX operation_project_idx ON weft.operation (project_id, operation_id);
 -- Users see their own operations without a batch, too: those on many, or one that has removed it.
-CREATE INDEX operation_user_idx ON weft.operation (user_id, operation_id)
-    WHERE batch_id IS NULL OR kind = 'delete_batch';
+CREATE INDEX operation_user_idx ON weft.operation (user_id, operation_id) WHERE batch_id
+    IS NULL OR kind = 'delete_batch';
 CREATE INDEX operation_batch_idx ON weft.operation (batch_id, operation_id);
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN (NEW.batch_id IS NOT NULL)
     EXECUTE FUNCTION weft._note_owner();

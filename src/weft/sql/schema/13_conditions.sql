@@ -46,8 +46,9 @@ CREATE TABLE weft.condition (
     rising boolean NOT NULL DEFAULT false,  -- the last test passed, and no job has come since
     found_out_ms int NOT NULL DEFAULT 0,  -- how long attempts ran at most until they met it
     failed_by text,  -- who has given it up: the driver ends its jobs
-    -- The one that is away: then no job is blocked on it, its batches have ready or offered jobs. The driver looks instead of a
-    -- test, and puts off the date: at it the condition is over. NULL: it is tested, for jobs that are blocked on it.
+    -- The one that is away: then no job is blocked on it, its batches have ready or offered jobs. The driver
+    -- looks instead of a test, and puts off the date: at it the condition is over. NULL: it is tested, for
+    -- jobs that are blocked on it.
     transport text,
     UNIQUE (tenant_id, digest)
 );
@@ -73,7 +74,8 @@ CREATE TABLE weft.condition_batch (
     tenant_id int NOT NULL,
     owner_id int NOT NULL,  -- of the batch
     project_id int NOT NULL,  -- the same
-    n_waiting int NOT NULL DEFAULT 0,  -- jobs that wait for a transport, 1,000 at most; else blocked_job says it
+    -- jobs that wait for a transport, 1,000 at most; else blocked_job says it
+    n_waiting int NOT NULL DEFAULT 0,
     PRIMARY KEY (batch_id, condition_id)
 );
 CREATE INDEX condition_batch_owner_idx ON weft.condition_batch (owner_id, condition_id);
@@ -94,8 +96,8 @@ CREATE TABLE weft.blocked_job (
     PRIMARY KEY (batch_id, job_id)
 );
 CREATE INDEX blocked_job_own_date_idx ON weft.blocked_job (next_at) WHERE condition_id IS NULL;
-CREATE INDEX blocked_job_condition_idx ON weft.blocked_job (condition_id, next_at)
-    WHERE condition_id IS NOT NULL;
+CREATE INDEX blocked_job_condition_idx ON weft.blocked_job (condition_id, next_at) WHERE condition_id
+    IS NOT NULL;
 
 -- What an attempt asks to wait for, noted just before its end is reported, and used by that.
 CREATE TABLE weft.block_request (

@@ -31,8 +31,8 @@ CREATE INDEX failure_cause_owner_idx ON weft.failure_cause (owner_id, batch_id) 
 CREATE INDEX failure_cause_project_idx ON weft.failure_cause (project_id, batch_id)
     WHERE n_jobs > n_acknowledged;
 CREATE INDEX failure_cause_cause_idx ON weft.failure_cause (cause_id, tenant_id, batch_id);
-CREATE INDEX failure_cause_reason_idx ON weft.failure_cause (reason, tenant_id, batch_id)
-    WHERE reason IS NOT NULL;
+CREATE INDEX failure_cause_reason_idx ON weft.failure_cause (reason, tenant_id, batch_id) WHERE reason
+    IS NOT NULL;
 -- Few are acknowledged.
 CREATE INDEX failure_cause_seen_idx ON weft.failure_cause (tenant_id, batch_id) WHERE n_acknowledged > 0;
 CREATE INDEX failure_cause_owner_seen_idx ON weft.failure_cause (owner_id, batch_id) WHERE n_acknowledged > 0;

@@ -30,28 +30,29 @@ CREATE TABLE weft.spend_limit (
 );
 CREATE INDEX spend_limit_until_idx ON weft.spend_limit (until) WHERE until IS NOT NULL;
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit (limit_id) WHERE applied_at IS NULL;
-CREATE UNIQUE INDEX spend_limit_project_idx ON weft.spend_limit (project_id, measure)
-    WHERE project_id IS NOT NULL;
+CREATE UNIQUE INDEX spend_limit_project_idx ON weft.spend_limit (project_id, measure) WHERE project_id
+    IS NOT NULL;
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit (user_id, measure) WHERE user_id IS NOT NULL;
-CREATE UNIQUE INDEX spend_limit_batch_idx ON weft.spend_limit (batch_id, group_id, measure)
-    WHERE batch_id IS NOT NULL;
+CREATE UNIQUE INDEX spend_limit_batch_idx ON weft.spend_limit (batch_id, group_id, measure) WHERE batch_id
+    IS NOT NULL;
 -- A limit that was taken away stays as a row.
-CREATE INDEX spend_limit_page_idx ON weft.spend_limit (tenant_id, limit_id)
-    WHERE amount_max IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
-CREATE INDEX spend_limit_owner_idx ON weft.spend_limit (owner_id, limit_id)
-    WHERE amount_max IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
-CREATE INDEX spend_limit_shared_idx ON weft.spend_limit (shared_project_id, limit_id)
-    WHERE amount_max IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
-CREATE INDEX spend_limit_of_batch_idx ON weft.spend_limit (batch_id, limit_id)
-    WHERE batch_id IS NOT NULL
-        AND (amount_max IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below');
+CREATE INDEX spend_limit_page_idx ON weft.spend_limit (tenant_id, limit_id) WHERE amount_max
+    IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
+CREATE INDEX spend_limit_owner_idx ON weft.spend_limit (owner_id, limit_id) WHERE amount_max
+    IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
+CREATE INDEX spend_limit_shared_idx ON weft.spend_limit (shared_project_id, limit_id) WHERE amount_max
+    IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below';
+CREATE INDEX spend_limit_of_batch_idx ON weft.spend_limit (batch_id, limit_id) WHERE batch_id
+    IS NOT NULL AND (amount_max IS NOT NULL OR amount_soft_max IS NOT NULL OR stage <> 'below');
 
 CREATE FUNCTION weft._note_limited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.owner_id := NEW.user_id;
     NEW.shared_project_id := NEW.project_id;
     IF NEW.batch_id IS NOT NULL THEN
-        SELECT b.user_id, b.project_id INTO NEW.owner_id, NEW.shared_project_id FROM weft.batch b
+        SELECT b.user_id, b.project_id
+        INTO NEW.owner_id, NEW.shared_project_id
+        FROM weft.batch b
         WHERE b.batch_id = NEW.batch_id;
     END IF;
     RETURN NEW;

@@ -30,9 +30,9 @@ CREATE TABLE weft.event_listener (
     seen_at timestamptz NOT NULL
 ) WITH (fillfactor = 10);
 
--- Deliveries: what is sent until it has arrived. Callbacks: one for each completion of a batch or group that has an address to be told
--- (docs/guides/callbacks.md). Messages: one for each job that ended well and sink of its batch. Notices: one for each event of a job that
--- a subscription asks for.
+-- Deliveries: what is sent until it has arrived. Callbacks: one for each completion of a batch or group that
+-- has an address to be told (docs/guides/callbacks.md). Messages: one for each job that ended well and sink
+-- of its batch. Notices: one for each event of a job that a subscription asks for.
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind text NOT NULL DEFAULT 'callback' CHECK (kind IN ('callback', 'message', 'notice')),
@@ -45,13 +45,15 @@ CREATE TABLE weft.callback_delivery (
     file text NOT NULL DEFAULT '',  -- the same: which file of the job it is; empty: the job as a whole
     subscription_id bigint,  -- of a notice
     event_key text,  -- the same: which event, as the door's story of the job names it
-    -- Messages of one sink that have the same one are sent one after another; NULL: as they come. A notice that has one is sent when those
-    -- of its subscription before it are over; NULL: when they have been tried.
+    -- Messages of one sink that have the same one are sent one after another; NULL: as they come. A notice
+    -- that has one is sent when those of its subscription before it are over; NULL: when they have been
+    -- tried.
     order_key text,
     tenant_id int NOT NULL,
     url text NOT NULL,
     host text NOT NULL,  -- of the url: one that is slow must not delay the others
-    body text NOT NULL,  -- the status document as it was at the completion, or at the event; of a message, what its template gets
+    -- the status document as it was at the completion, or at the event; of a message, what its template gets
+    body text NOT NULL,
     created_at timestamptz NOT NULL,
     n_attempts int NOT NULL DEFAULT 0,
     next_at timestamptz,  -- NULL: delivered or given up
@@ -61,39 +63,51 @@ CREATE TABLE weft.callback_delivery (
     last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
     -- a message of its order is before it and still to be sent: it is not looked at, until that is over
     behind boolean NOT NULL DEFAULT false,
-    held text CHECK (held IN ('held', 'passed', 'dropped')),  -- a check stopped it, and what a person decided; NULL: none did
+    -- a check stopped it, and what a person decided; NULL: none did
+    held text CHECK (held IN ('held', 'passed', 'dropped')),
     UNIQUE (batch_id, group_id, completion),
     CHECK ((kind = 'callback') = (group_id IS NOT NULL) AND (group_id IS NULL) = (completion IS NULL)),
     CHECK ((kind = 'message') = (job_id IS NOT NULL) AND (job_id IS NULL) = (sink_id IS NULL)),
-    CHECK ((kind = 'notice') = (subscription_id IS NOT NULL) AND (subscription_id IS NULL) = (event_key IS NULL))
+    CHECK (
+        (kind = 'notice') = (subscription_id IS NOT NULL) AND (subscription_id IS NULL) = (event_key IS NULL)
+    )
 );
-CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file, sink_id) WHERE job_id IS NOT NULL;
-CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
-CREATE INDEX callback_delivery_unsent_idx ON weft.callback_delivery (sink_id, batch_id)
-    WHERE sink_id IS NOT NULL AND delivered_at IS NULL AND held IS DISTINCT FROM 'dropped';
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file, sink_id)
+    WHERE job_id IS NOT NULL;
+CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id
+    IS NOT NULL;
+CREATE INDEX callback_delivery_unsent_idx ON weft.callback_delivery (sink_id, batch_id) WHERE sink_id
+    IS NOT NULL AND delivered_at IS NULL AND held IS DISTINCT FROM 'dropped';
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
     WHERE next_at IS NOT NULL AND order_key IS NOT NULL;
-CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery (subscription_id, event_key) WHERE subscription_id IS NOT NULL;
-CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery (subscription_id, delivery_id)
-    WHERE next_at IS NOT NULL AND subscription_id IS NOT NULL;
+CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery (subscription_id, event_key)
+    WHERE subscription_id IS NOT NULL;
+CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery (subscription_id, delivery_id) WHERE next_at
+    IS NOT NULL AND subscription_id IS NOT NULL;
 CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, delivery_id);
-CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
-    WHERE next_at IS NOT NULL AND NOT behind;
-CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL AND NOT behind;
+CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at) WHERE next_at
+    IS NOT NULL AND NOT behind;
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at
+    IS NOT NULL AND NOT behind;
 
--- Whatever ends a message of an order, or removes it, brings the next one back among what is due. Others cost one comparison.
+-- Whatever ends a message of an order, or removes it, brings the next one back among what is due. Others cost
+-- one comparison.
 CREATE FUNCTION weft._leave_order() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._bring_next(ARRAY[OLD.sink_id], ARRAY[OLD.order_key]);
     RETURN NULL;
 END $$;
-CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callback_delivery FOR EACH ROW
-    WHEN (old.order_key IS NOT NULL AND old.sink_id IS NOT NULL AND old.next_at IS NOT NULL AND new.next_at IS NULL)
-    EXECUTE FUNCTION weft._leave_order();
+CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callback_delivery FOR EACH ROW WHEN (
+    old.order_key IS NOT NULL AND old.sink_id IS NOT NULL AND old.next_at IS NOT NULL AND new.next_at IS NULL
+) EXECUTE FUNCTION weft._leave_order();
 CREATE FUNCTION weft._leave_orders() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._bring_next(array_agg(o.sink_id), array_agg(o.order_key)) FROM (
-        SELECT DISTINCT g.sink_id, g.order_key FROM gone g WHERE g.order_key IS NOT NULL AND g.sink_id IS NOT NULL) o
+    PERFORM weft._bring_next(array_agg(o.sink_id), array_agg(o.order_key))
+    FROM (
+        SELECT DISTINCT g.sink_id, g.order_key
+        FROM gone g
+        WHERE g.order_key IS NOT NULL AND g.sink_id IS NOT NULL
+    ) o
     HAVING count(*) > 0;
     RETURN NULL;
 END $$;

@@ -13,7 +13,9 @@ CREATE TABLE weft.trail_unsealed (
     batch_id bigint,  -- NULL: it is about no batch
     refused text,  -- the code of the error; NULL: it was done
     at timestamptz NOT NULL,
-    times int CHECK (times > 1)  -- NULL: it stands for one
+    times int CHECK (
+        times > 1
+    )  -- NULL: it stands for one
 );
 
 -- No foreign keys: an entry outlives what it names, and writers wait for nobody.

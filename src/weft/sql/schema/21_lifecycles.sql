@@ -18,7 +18,9 @@ CREATE TABLE weft.lifecycle (
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
     statuses text[] NOT NULL,  -- a status is its place here; 0 stands for none yet
     document jsonb NOT NULL,  -- statuses, edges, cores and phases, to compare and to show
-    limits jsonb,  -- how long jobs may have statuses, and what happens then (weft.core.lines.limits); NULL: as long as they like
+    -- how long jobs may have statuses, and what happens then (weft.core.lines.limits); NULL: as long as they
+    -- like
+    limits jsonb,
     saved_at timestamptz NOT NULL,
     saved_by text NOT NULL,
     ended_at timestamptz  -- new batches get it no more; NULL: they do
@@ -48,7 +50,8 @@ CREATE TABLE weft.lifecycle_move (
     lifecycle_id int NOT NULL REFERENCES weft.lifecycle,
     tenant_id int NOT NULL,
     state smallint NOT NULL REFERENCES weft.job_state,
-    -- 0: whatever it is; negative: the status that an exit code asks for; 20, 21: all is sent, or still to be (core/lines/lifecycle.py)
+    -- 0: whatever it is; negative: the status that an exit code asks for; 20, 21: all is sent, or still to be
+    -- (core/lines/lifecycle.py)
     within smallint NOT NULL,
     from_status smallint NOT NULL,
     way smallint[],  -- the statuses to go through; empty: it fits already; NULL: no allowed way leads there
@@ -99,12 +102,16 @@ CREATE TABLE weft.job_status_change (
 -- A row is written once. It goes with its batch, in the steps of a removal, and not before.
 CREATE FUNCTION weft._keep_status_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP = 'DELETE' AND EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = OLD.batch_id AND b.removing) THEN
+    IF TG_OP = 'DELETE' AND EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = OLD.batch_id AND b.removing)
+    THEN
         RETURN OLD;
     END IF;
-    RAISE EXCEPTION 'the history of job b%.j% cannot change', OLD.batch_id, OLD.job_id
-        USING ERRCODE = 'WF900', DETAIL = 'Rows of weft.job_status_change are written once.',
-              HINT = 'This is a defect of weft; nothing was changed.';
+    RAISE EXCEPTION 'the history of job b%.j% cannot change',
+        OLD.batch_id,
+        OLD.job_id
+        USING ERRCODE = 'WF900',
+        DETAIL = 'Rows of weft.job_status_change are written once.',
+        HINT = 'This is a defect of weft; nothing was changed.';
 END $$;
 CREATE TRIGGER status_change_is_kept BEFORE UPDATE OR DELETE ON weft.job_status_change FOR EACH ROW
     EXECUTE FUNCTION weft._keep_status_change();
@@ -112,15 +119,27 @@ REVOKE ALL ON weft.job_status_change FROM weft_tenant, weft_system;
 GRANT SELECT, INSERT ON weft.job_status_change TO weft_tenant;
 GRANT SELECT, INSERT, DELETE ON weft.job_status_change TO weft_system;
 
--- Every move of the core brings its status, wherever it is made: moves are noted, and written together at the end of their statement, or
--- when they are many. Other jobs cost one comparison, their statements another.
+-- Every move of the core brings its status, wherever it is made: moves are noted, and written together at the
+-- end of their statement, or when they are many. Other jobs cost one comparison, their statements another.
 CREATE FUNCTION weft._follow_core() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     v_moves text := nullif(current_setting('weft.moves', true), '');
 BEGIN
-    IF TG_LEVEL = 'ROW' AND current_setting('weft.walks', true) IS DISTINCT FROM 'on' THEN  -- change_status writes what a person set
-        v_moves := set_config('weft.moves', concat_ws(',', v_moves, NEW.batch_id, NEW.job_id, OLD.state, coalesce(OLD.phase::text, 'NULL'),
-            coalesce(NEW.incarnation_id::text, OLD.incarnation_id::text, 'NULL')), true);
+    -- change_status writes what a person set
+    IF TG_LEVEL = 'ROW' AND current_setting('weft.walks', true) IS DISTINCT FROM 'on' THEN
+        v_moves := set_config(
+            'weft.moves',
+            concat_ws(
+                ',',
+                v_moves,
+                NEW.batch_id,
+                NEW.job_id,
+                OLD.state,
+                coalesce(OLD.phase::text, 'NULL'),
+                coalesce(NEW.incarnation_id::text, OLD.incarnation_id::text, 'NULL')
+            ),
+            true
+        );
     END IF;
     IF length(v_moves) > 10000 OR TG_LEVEL = 'STATEMENT' AND v_moves IS NOT NULL THEN
         PERFORM weft._bring_statuses();
@@ -130,4 +149,5 @@ END $$;
 CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW
     WHEN (new.lifecycle_id IS NOT NULL AND (old.state <> new.state OR old.phase IS DISTINCT FROM new.phase))
     EXECUTE FUNCTION weft._follow_core();
-CREATE TRIGGER statuses_follow_core AFTER UPDATE OF state, phase ON weft.job FOR EACH STATEMENT EXECUTE FUNCTION weft._follow_core();
+CREATE TRIGGER statuses_follow_core AFTER UPDATE OF state, phase ON weft.job FOR EACH STATEMENT
+    EXECUTE FUNCTION weft._follow_core();

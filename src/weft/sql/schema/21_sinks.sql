@@ -1,7 +1,8 @@
--- Sinks of production lines: where jobs that end well are announced (docs/guides/production-lines.md). Messages are rows of
--- callback_delivery.
+-- Sinks of production lines: where jobs that end well are announced (docs/guides/production-lines.md).
+-- Messages are rows of callback_delivery.
 
--- A sink that is applied again is the same one, with another document: what is still to be sent goes to its new address.
+-- A sink that is applied again is the same one, with another document: what is still to be sent goes to its
+-- new address.
 CREATE TABLE weft.sink (
     sink_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,

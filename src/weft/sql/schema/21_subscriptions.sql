@@ -1,5 +1,5 @@
--- Subscriptions: who is told of what happens to a job that came through a door (docs/guides/coming-from-agave.md). What is sent are rows of
--- callback_delivery.
+-- Subscriptions: who is told of what happens to a job that came through a door
+-- (docs/guides/coming-from-agave.md). What is sent are rows of callback_delivery.
 
 CREATE TABLE weft.subscription (
     subscription_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

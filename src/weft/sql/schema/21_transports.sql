@@ -9,7 +9,8 @@ CREATE TABLE weft.transport_offer (
     queue text NOT NULL,
     transport text NOT NULL,
     offered_at timestamptz NOT NULL,
-    send_at timestamptz NOT NULL,  -- of the next message: one that is not confirmed or not answered is sent again
+    -- of the next message: one that is not confirmed or not answered is sent again
+    send_at timestamptz NOT NULL,
     sends smallint NOT NULL DEFAULT 0,
     confirmed_at timestamptz,  -- NULL: the transport has not confirmed the message
     attempt smallint,  -- that it became; NULL: nobody has claimed it
@@ -25,7 +26,9 @@ CREATE TABLE weft.transport_state (
     transport text PRIMARY KEY,
     looked_at timestamptz NOT NULL,
     away_since timestamptz,  -- NULL: it answered
-    error text CHECK (length(error) <= 1000)  -- why it did not
+    error text CHECK (
+        length(error) <= 1000
+    )  -- why it did not
 );
 ROWS_OF_SYSTEM weft.transport_state;
 
@@ -68,9 +71,12 @@ CREATE TABLE weft.dead_message (
     dead_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
     transport text NOT NULL,
-    source text NOT NULL CHECK (length(source) <= 500),  -- the queue or topic in which it was, or should have come
-    queue text,  -- of weft, in which it can be put again ('': answers of foreign programs, '+': submissions); NULL: none
-    reason text NOT NULL CHECK (reason IN ('refused', 'unroutable', 'rejected', 'expired', 'full', 'undelivered')),
+    -- the queue or topic in which it was, or should have come
+    source text NOT NULL CHECK (length(source) <= 500),
+    -- of weft, in which it can be put again ('': answers of foreign programs, '+': submissions); NULL: none
+    queue text,
+    reason text NOT NULL
+        CHECK (reason IN ('refused', 'unroutable', 'rejected', 'expired', 'full', 'undelivered')),
     error text CHECK (length(error) <= 4000),  -- with which weft has refused it
     kept_at timestamptz NOT NULL,
     body bytea NOT NULL CHECK (octet_length(body) <= 65536),
@@ -98,5 +104,5 @@ BEGIN
     VALUES (OLD.offer_id, OLD.tenant_id, OLD.transport, OLD.batch_id, OLD.job_id, clock_timestamp());
     RETURN NULL;
 END $$;
-CREATE TRIGGER offer_is_worthless AFTER DELETE ON weft.transport_offer FOR EACH ROW WHEN (old.fence IS NOT NULL)
-    EXECUTE FUNCTION weft._note_worthless();
+CREATE TRIGGER offer_is_worthless AFTER DELETE ON weft.transport_offer FOR EACH ROW
+    WHEN (old.fence IS NOT NULL) EXECUTE FUNCTION weft._note_worthless();

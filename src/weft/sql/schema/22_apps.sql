@@ -14,9 +14,11 @@ CREATE TABLE weft.app_revision (
     added_at timestamptz NOT NULL,
     removed_at timestamptz  -- other content came, or the application was removed; NULL: neither
 );
-CREATE UNIQUE INDEX app_revision_name_idx ON weft.app_revision (tenant_id, name, for_user) WHERE removed_at IS NULL;
+CREATE UNIQUE INDEX app_revision_name_idx ON weft.app_revision (tenant_id, name, for_user) WHERE removed_at
+    IS NULL;
 CREATE INDEX app_revision_digest_idx ON weft.app_revision (tenant_id, digest);
-CREATE INDEX app_revision_removed_idx ON weft.app_revision (tenant_id, removed_at) WHERE removed_at IS NOT NULL;
+CREATE INDEX app_revision_removed_idx ON weft.app_revision (tenant_id, removed_at) WHERE removed_at
+    IS NOT NULL;
 
 -- Packed folders in parts, as batch_payload, found by their SHA-256. They count as stored for who sent them.
 CREATE TABLE weft.app_part (

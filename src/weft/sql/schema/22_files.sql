@@ -11,8 +11,10 @@ CREATE TABLE weft.job_file (
     digest bytea NOT NULL CHECK (length(digest) = 32),
     address text CHECK (length(address) <= 4096),  -- NULL: the api keeps it
     kept_at timestamptz NOT NULL,
-    message text CHECK (octet_length(message) <= 65536),  -- what it says to the sink of its batch; NULL: nothing
-    -- The batch among whose files the api keeps it: that of the job whose outputs this one has. NULL: its own.
+    -- what it says to the sink of its batch; NULL: nothing
+    message text CHECK (octet_length(message) <= 65536),
+    -- The batch among whose files the api keeps it: that of the job whose outputs this one has. NULL: its
+    -- own.
     from_batch bigint,
     PRIMARY KEY (batch_id, job_id, attempt, path)
 );
@@ -29,7 +31,8 @@ CREATE TABLE weft.attempt_staging (
     PRIMARY KEY (batch_id, job_id, attempt)
 );
 
--- Batches whose output and files are kept for a time of their own, or were removed while the batch stays (ADR 140).
+-- Batches whose output and files are kept for a time of their own, or were removed while the batch stays (ADR
+-- 140).
 CREATE TABLE weft.output_term (
     batch_id bigint PRIMARY KEY,
     tenant_id int NOT NULL,
@@ -39,7 +42,8 @@ CREATE TABLE weft.output_term (
     why text CHECK (length(why) <= 200),
     n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more
 );
-CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at IS NULL;
+CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at
+    IS NULL;
 
 -- Jobs that need not run if the same has succeeded before (`cache`), and whose outputs they have then.
 CREATE TABLE weft.job_cache (
@@ -48,9 +52,11 @@ CREATE TABLE weft.job_cache (
     tenant_id int NOT NULL,
     spec_key bytea NOT NULL,  -- the digest of what runs
     wants jsonb,  -- files of jobs that it gets
-    key bytea,  -- the digest of that, of who submitted it and of those files; NULL: not ready yet, or one is missing
+    -- the digest of that, of who submitted it and of those files; NULL: not ready yet, or one is missing
+    key bytea,
     from_batch bigint,  -- the job that succeeded with this key; NULL: there is none, and it runs
     from_job int,
     PRIMARY KEY (batch_id, job_id)
 );
-CREATE INDEX job_cache_key_idx ON weft.job_cache (key, batch_id, job_id) WHERE from_batch IS NULL AND key IS NOT NULL;
+CREATE INDEX job_cache_key_idx ON weft.job_cache (key, batch_id, job_id) WHERE from_batch IS NULL AND key
+    IS NOT NULL;

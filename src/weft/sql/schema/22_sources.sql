@@ -32,7 +32,8 @@ CREATE TABLE weft.source (
     batch_id bigint,  -- where that goes, or went; NULL: to a new batch
     batch_day date,  -- of that batch
     UNIQUE (tenant_id, name),
-    CONSTRAINT source_reads_unless_stopped CHECK ((next_at IS NULL) = (paused_at IS NOT NULL OR ended_at IS NOT NULL)),
+    CONSTRAINT source_reads_unless_stopped
+        CHECK ((next_at IS NULL) = (paused_at IS NOT NULL OR ended_at IS NOT NULL)),
     CONSTRAINT source_failure_has_date CHECK ((failed_since IS NULL) = (error IS NULL))
 ) WITH (fillfactor = 70);
 CREATE INDEX source_next_at_idx ON weft.source (next_at) WHERE next_at IS NOT NULL;
@@ -56,32 +57,38 @@ CREATE TABLE weft.source_item (
     series text CHECK (length(series) <= 256),  -- in which it stands; NULL: in none, or not known yet
     series_at numeric,  -- where: a number, or seconds since 1970
     series_from numeric,  -- how far back the item may stand that it comes after
-    -- what the next item of the series goes on from, when its job is removed: state, status, statuses, attributes; {}: nothing, and it is
-    -- passed over; NULL: its job is there
+    -- what the next item of the series goes on from, when its job is removed: state, status, statuses,
+    -- attributes; {}: nothing, and it is passed over; NULL: its job is there
     left_over jsonb,
-    late boolean NOT NULL DEFAULT false,  -- what comes after it had been decided before it, and was not run again
+    -- what comes after it had been decided before it, and was not run again
+    late boolean NOT NULL DEFAULT false,
     PRIMARY KEY (source_id, n),
     UNIQUE (source_id, key),
     CONSTRAINT source_item_stands_in_its_series CHECK (num_nulls(series, series_at, series_from) IN (0, 3)),
     CONSTRAINT source_item_is_due_while_it_waits CHECK ((due_at IS NOT NULL) = (state IN ('new', 'waiting'))),
     CONSTRAINT source_item_has_document CHECK ((document IS NOT NULL) = (state = 'ready')),
     CONSTRAINT source_item_has_job CHECK (state <> 'job' OR batch_id IS NOT NULL AND job_id IS NOT NULL),
-    CONSTRAINT source_item_says_why CHECK (state NOT IN ('waiting', 'cancelled', 'refused') OR reason IS NOT NULL)
+    CONSTRAINT source_item_says_why
+        CHECK (state NOT IN ('waiting', 'cancelled', 'refused') OR reason IS NOT NULL)
 ) WITH (fillfactor = 70);
 CREATE INDEX source_item_due_idx ON weft.source_item (source_id, due_at, n) WHERE due_at IS NOT NULL;
-CREATE INDEX source_item_series_idx ON weft.source_item (source_id, series, series_at, n) WHERE series IS NOT NULL;
+CREATE INDEX source_item_series_idx ON weft.source_item (source_id, series, series_at, n) WHERE series
+    IS NOT NULL;
 -- What may be before a point of a series: however many there are that can not, the next one is a step away.
-CREATE INDEX source_item_before_idx ON weft.source_item (source_id, series, series_at, n)
-    WHERE series IS NOT NULL AND state NOT IN ('cancelled', 'refused') AND (state <> 'job' OR left_over IS DISTINCT FROM '{}');
+CREATE INDEX source_item_before_idx ON weft.source_item (source_id, series, series_at, n) WHERE series IS NOT
+        NULL AND state NOT IN ('cancelled', 'refused') AND (
+            state <> 'job' OR left_over IS DISTINCT FROM '{}'
+        );
 -- What was decided after a point of a series: items that come late ask.
-CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, series_at, n)
-    WHERE series IS NOT NULL AND state IN ('job', 'cancelled', 'refused');
+CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, series_at, n) WHERE series
+    IS NOT NULL AND state IN ('job', 'cancelled', 'refused');
 -- Those whose jobs are there, of series: before a job is removed.
-CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id)
-    WHERE series IS NOT NULL AND state = 'job' AND left_over IS NULL;
+CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id) WHERE series
+    IS NOT NULL AND state = 'job' AND left_over IS NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
 
--- The dated states of an item beside those of its job: the last 100 (_note_item). What a job is made of is told of both.
+-- The dated states of an item beside those of its job: the last 100 (_note_item). What a job is made of is
+-- told of both.
 CREATE TABLE weft.source_item_change (
     source_id int NOT NULL,
     n bigint NOT NULL,
@@ -97,7 +104,8 @@ CREATE TABLE weft.source_item_change (
     PRIMARY KEY (source_id, n, change_id),
     FOREIGN KEY (source_id, n) REFERENCES weft.source_item ON DELETE CASCADE
 );
-CREATE INDEX source_item_change_job_idx ON weft.source_item_change (batch_id, job_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX source_item_change_job_idx ON weft.source_item_change (batch_id, job_id) WHERE batch_id
+    IS NOT NULL;
 CREATE INDEX source_item_change_at_idx ON weft.source_item_change USING brin (at);
 
 -- Every change of a state is dated, wherever it is made.

@@ -1,10 +1,12 @@
--- Parameters of production lines: values that configurations read, each version of them (docs/guides/production-lines.md).
+-- Parameters of production lines: values that configurations read, each version of them
+-- (docs/guides/production-lines.md).
 
 CREATE TABLE weft.parameter_version (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
     version int NOT NULL CHECK (version > 0),  -- 1, 2, ...; the last one counts
-    type text NOT NULL CHECK (type IN ('text', 'integer', 'number', 'boolean', 'date', 'list')),  -- of all versions
+    -- of all versions
+    type text NOT NULL CHECK (type IN ('text', 'integer', 'number', 'boolean', 'date', 'list')),
     value jsonb NOT NULL CHECK (length(value::text) <= 16384),
     set_at timestamptz NOT NULL,
     set_by text NOT NULL,

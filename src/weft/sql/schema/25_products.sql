@@ -1,4 +1,5 @@
--- Products: what jobs say that they have made (ADR 126). They stay when their jobs are gone, so they name no row of one.
+-- Products: what jobs say that they have made (ADR 126). They stay when their jobs are gone, so they name no
+-- row of one.
 
 CREATE TABLE weft.product (
     product_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -14,12 +14,16 @@ DO $$
 DECLARE
     v_table text;
 BEGIN
-    FOREACH v_table IN ARRAY ARRAY['attempt', 'batch', 'batch_update', 'callback_delivery', 'job', 'job_array', 'job_label', 'job_status',
-        'job_status_change', 'lifecycle', 'queue', 'sink', 'source', 'source_item', 'source_item_change',
-        'tenant_user', 'user_minute']
-    LOOP
-        EXECUTE format('CREATE POLICY view_rows ON weft.%I FOR SELECT TO weft_views USING (tenant_id = '
-            '(SELECT v.tenant_id FROM weft.view_login v WHERE v.login = session_user))', v_table);
+    FOREACH v_table IN ARRAY ARRAY[
+        'attempt', 'batch', 'batch_update', 'callback_delivery', 'job', 'job_array', 'job_label',
+        'job_status', 'job_status_change', 'lifecycle', 'queue', 'sink', 'source', 'source_item',
+        'source_item_change', 'tenant_user', 'user_minute'
+    ] LOOP
+        EXECUTE format(
+            'CREATE POLICY view_rows ON weft.%I FOR SELECT TO weft_views USING (tenant_id = '
+                '(SELECT v.tenant_id FROM weft.view_login v WHERE v.login = session_user))',
+            v_table
+        );
         EXECUTE format('GRANT SELECT ON weft.%I TO weft_views', v_table);
     END LOOP;
 END $$;

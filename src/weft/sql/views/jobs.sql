@@ -1,6 +1,7 @@
 -- jobs: each job with its status and its state, and since when it has them.
 CREATE OR REPLACE VIEW weft_views.jobs AS
-SELECT format('b%s.j%s', j.batch_id, j.job_id) AS job,
+SELECT
+    format('b%s.j%s', j.batch_id, j.job_id) AS job,
     j.batch_id,
     j.job_id,
     coalesce(b.attributes ->> 'source', b.name) AS kind,
@@ -20,7 +21,9 @@ SELECT format('b%s.j%s', j.batch_id, j.job_id) AS job,
     CASE WHEN j.state >= STATE_SUCCESS THEN coalesce(j.cancelled_at, t.ended_at) END AS ended_at
 FROM weft.job j
 JOIN weft.batch b ON b.batch_id = j.batch_id AND b.deleted_at IS NULL
-JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0
+    AND u.update_id = j.update_id
+    AND u.committed_at IS NOT NULL
 JOIN weft.queue q ON q.queue_id = b.queue_id
 JOIN weft.tenant_user o ON o.user_id = b.user_id
 JOIN weft.job_state w ON w.state = j.state

@@ -1,6 +1,7 @@
 -- statuses: how many jobs have each status now, by lifecycle and kind, and since when.
 CREATE OR REPLACE VIEW weft_views.statuses AS
-SELECT j.lifecycle,
+SELECT
+    j.lifecycle,
     j.kind,
     j.status,
     j.state,

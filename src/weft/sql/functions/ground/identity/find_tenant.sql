@@ -1,5 +1,8 @@
 -- find_tenant: the number of the tenant of this name, in capitals or not.
--- Plan: tenant by name.   Raises WF136.   Owner: weft_system.  Granted to: weft_api.
+-- Plan: tenant by name.
+-- Raises WF136.
+-- Owner: weft_system.
+-- Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.find_tenant(of_name text) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_tenant int;

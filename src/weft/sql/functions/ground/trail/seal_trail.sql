@@ -1,13 +1,22 @@
--- seal_trail: one bounded step: give committed entries of the trail their numbers, and to each a digest that goes over the one before it.
+-- seal_trail: one bounded step: give committed entries of the trail their numbers, and to each a digest that
+--   goes over the one before it.
 -- Entries get no number when they are written: writers would wait for each other, or leave gaps.
--- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
--- Locks: as _check_epoch; trail.   Plan: the first unsealed entries; sealed ones by request.
+-- Safe to repeat: yes.
+-- For: DriverStore.sweep, again and again until it returns 0.
+-- Locks: as _check_epoch; trail.
+-- Plan: the first unsealed entries; sealed ones by request.
 -- limit_jobs: how many entries at most.
--- Returns: how many it took. Of several entries of one request the first one is sealed.   Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.seal_trail(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql PLAN_ONCE AS $$
+-- Returns: how many it took. Of several entries of one request the first one is sealed.
+-- Owner: weft_system.
+-- Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.seal_trail(
+    epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()
+) RETURNS bigint LANGUAGE plpgsql PLAN_ONCE AS $$
 DECLARE
-    v_head weft.trail_head; v_row record; v_new weft.trail_entry; v_n bigint := 0;
+    v_head weft.trail_head;
+    v_row record;
+    v_new weft.trail_entry;
+    v_n bigint := 0;
 BEGIN
     IF NOT EXISTS (SELECT FROM weft.trail_unsealed) THEN
         RETURN 0;
@@ -16,10 +25,17 @@ BEGIN
     FOR v_row IN
         WITH gone AS (
             DELETE FROM weft.trail_unsealed u
-            WHERE u.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.trail_unsealed x ORDER BY x.at LIMIT limit_jobs)) RETURNING u.*)
-        SELECT g AS entry, EXISTS (SELECT FROM weft.trail_entry t WHERE t.request_id = g.request_id)
-            OR row_number() OVER (PARTITION BY g.request_id ORDER BY g.at) > 1 AS is_known
-        FROM gone g ORDER BY g.at, g.request_id
+            WHERE u.ctid = ANY (
+                ARRAY(SELECT x.ctid FROM weft.trail_unsealed x ORDER BY x.at LIMIT limit_jobs)
+            )
+            RETURNING u.*
+        )
+        SELECT
+            g AS entry,
+            EXISTS (SELECT FROM weft.trail_entry t WHERE t.request_id = g.request_id)
+                OR row_number() OVER (PARTITION BY g.request_id ORDER BY g.at) > 1 AS is_known
+        FROM gone g
+        ORDER BY g.at, g.request_id
     LOOP
         v_n := v_n + 1;
         CONTINUE WHEN v_row.is_known;

@@ -1,4 +1,6 @@
--- _needed_permission: what this transaction needs on a batch (weft.needs), as a PERMISSION; to see it if nothing is said.
+-- _needed_permission: what this transaction needs on a batch (weft.needs), as a PERMISSION; to see it if
+--   nothing is said.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._needed_permission() RETURNS int LANGUAGE sql STABLE
-AS $$ SELECT coalesce(nullif(current_setting('weft.needs', true), ''), '1')::int $$;
+CREATE OR REPLACE FUNCTION weft._needed_permission() RETURNS int LANGUAGE sql STABLE AS $$
+    SELECT coalesce(nullif(current_setting('weft.needs', true), ''), '1')::int
+$$;

@@ -1,5 +1,10 @@
--- remove_licence: forget a licence. Jobs that have it go on; jobs that wait for it wait until it is set again.
--- Safe to repeat: no.   Locks: licence; as _tell_limits.   Returns: whether there was one.   Owner: weft_system.  Granted to: weft_api.
+-- remove_licence: forget a licence. Jobs that have it go on; jobs that wait for it wait until it is set
+--   again.
+-- Safe to repeat: no.
+-- Locks: licence; as _tell_limits.
+-- Returns: whether there was one.
+-- Owner: weft_system.
+-- Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_licence(of_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM weft.licence l WHERE l.name = of_name;

@@ -1,7 +1,14 @@
 -- set_tenant_quota: change how much all users of a tenant together may have at a time.
--- Safe to repeat: yes.   Locks: as _save_quota; as _limit_cores.   Plan: tenant by name.   Raises WF136 (no such tenant).
--- patch: as in set_quota.   Returns: as set_quota.   Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Safe to repeat: yes.
+-- Locks: as _save_quota; as _limit_cores.
+-- Plan: tenant by name.
+-- Raises WF136 (no such tenant).
+-- patch: as in set_quota.
+-- Returns: as set_quota.
+-- Owner: weft_system.
+-- Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) RETURNS jsonb
+LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant weft.tenant;
 BEGIN

@@ -1,8 +1,11 @@
 -- list_job_users: for each of these jobs the owner of its batch, and the user who submitted it.
 -- Plan: jobs, batches, updates and users by key.
--- Returns: one row per job, in no fixed order; none for a job that is gone.   Owner: weft_system.  Granted to: weft_worker.
+-- Returns: one row per job, in no fixed order; none for a job that is gone.
+-- Owner: weft_system.
+-- Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_job_users(batch_ids bigint[], job_ids int[])
-RETURNS TABLE (batch_id bigint, job_id int, tenant_id int, owner_id int, tenant text, submitter text) LANGUAGE sql STABLE AS $$
+RETURNS TABLE (batch_id bigint, job_id int, tenant_id int, owner_id int, tenant text, submitter text)
+LANGUAGE sql STABLE AS $$
     SELECT w.batch_id, w.job_id, f.tenant_id, f.owner_id, f.tenant, f.submitter
     FROM unnest(list_job_users.batch_ids, list_job_users.job_ids) w (batch_id, job_id)
     CROSS JOIN LATERAL (

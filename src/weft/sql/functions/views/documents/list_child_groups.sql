@@ -1,19 +1,38 @@
--- list_child_groups: documents of the committed groups directly below a group, with numbers above `after`, in order.
--- Safe to repeat: yes, it only reads.   Locks: none.   Plan: the groups directly below it by key, a page.   Raises WF101, WF103.
--- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_child_groups(tenant_id int, batch_id bigint, of_group_id int, after int, limit_rows int)
-RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
+-- list_child_groups: documents of the committed groups directly below a group, with numbers above `after`, in
+--   order.
+-- Safe to repeat: yes, it only reads.
+-- Locks: none.
+-- Plan: the groups directly below it by key, a page.
+-- Raises WF101, WF103.
+-- Owner: weft_tenant.
+-- Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_child_groups(
+    tenant_id int, batch_id bigint, of_group_id int, after int, limit_rows int
+) RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN
     PERFORM weft._check_batch(list_child_groups.batch_id);
     PERFORM weft._check_group(list_child_groups.batch_id, of_group_id);
-    SELECT array_agg(x.group_id) INTO v_ids FROM (
-        SELECT g.group_id FROM weft.job_group g
+    SELECT array_agg(x.group_id)
+    INTO v_ids
+    FROM (
+        SELECT g.group_id
+        FROM weft.job_group g
         LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
-        WHERE g.batch_id = list_child_groups.batch_id AND g.parent_id = of_group_id AND g.group_id > list_child_groups.after
-            AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
-        ORDER BY g.group_id LIMIT limit_rows) x;
-    RETURN QUERY SELECT d.document FROM weft._group_documents(array_fill(list_child_groups.batch_id,
-        ARRAY[coalesce(cardinality(v_ids), 0)]), v_ids) d ORDER BY d.group_id;
+        WHERE g.batch_id = list_child_groups.batch_id
+            AND g.parent_id = of_group_id
+            AND g.group_id > list_child_groups.after
+            AND NOT g.is_set
+            AND NOT g.hidden
+            AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
+        ORDER BY g.group_id
+        LIMIT limit_rows
+    ) x;
+    RETURN QUERY
+    SELECT d.document
+    FROM weft._group_documents(
+        array_fill(list_child_groups.batch_id, ARRAY[coalesce(cardinality(v_ids), 0)]), v_ids
+    ) d
+    ORDER BY d.group_id;
 END $$;

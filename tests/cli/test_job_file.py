@@ -2,21 +2,27 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import inspect
 
+from api.field_walk import _usual
 from cases import cases
+from submission.test_translate import rows_of
 from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
 from weft.cli.input.documents import Format, parse_document
-from weft.cli.input.job_file import expand
+from weft.cli.input.job_file import _OWN_DIRECTORY, directory_of, expand, run_in
 from weft.cli.input.job_values import with_values
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.client.progress_bar import Counts
 from weft.client.submission.upload import fill_in_bunches
 from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
+from weft.run.home import Home
+from weft.wire.documents.jobs import JobDocument
 
 FILE = """name: p
 x-common: &common {THREADS: "4"}
@@ -56,6 +62,73 @@ def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path
     assert expand(document, directory=tmp_path)["jobs"] == [
         {"values": ["a b", "\u00e9\x0bc", "last"], "command": ["run", "{value}"]}
     ]
+
+
+@pytest.fixture(name="home")
+def home_with_a_server(tmp_path: Path) -> Path:
+    Home(tmp_path / "home").prepare()
+    Home(tmp_path / "home").write_client("http://127.0.0.1:1", "a token")
+    return tmp_path / "home"
+
+
+def mistakes_of(job: dict[str, Any]) -> set[str]:
+    try:
+        rows_of([job])
+    except InvalidDocument as refused:
+        return {error.pointer for error in refused.errors}
+    return set()
+
+
+@cases("name", [one for one in JobDocument.__struct_fields__ if one != "cwd"])
+def test_no_field_is_refused_for_the_directory_of_the_file(home: Path, name: str) -> None:
+    kind = inspect.type_info(JobDocument)
+    assert isinstance(kind, inspect.StructType)
+    field = next(one for one in kind.fields if one.name == name)
+    job = {"command": ["true"], field.encode_name: _usual(field)}
+    before = mistakes_of(job)
+    run_in(Path("jobs"), {"jobs": [job]}, home=home)
+
+    assert mistakes_of(job) == before
+    assert job.get("cwd") == (None if name in _OWN_DIRECTORY else f"{Path.cwd()}/jobs")
+
+
+@cases(
+    ("job", "kept"),
+    [
+        ({"command": ["true"], "cwd": None}, None),
+        ({"script": "true", "cwd": "/tmp"}, "/tmp"),
+        ({"name": "nothing"}, "none"),
+        ({"command": ["true"], "container": {"image": "busybox"}}, "none"),
+    ],
+)
+def test_what_a_job_says_of_its_directory_counts(
+    home: Path, job: dict[str, Any], kept: str | None
+) -> None:
+    document = expand({"jobs": [job]})
+    run_in(Path("jobs"), document, home=home)
+
+    assert document["jobs"][0].get("cwd", "none") == kept
+
+
+@cases("named", ["WEFT_URL=http://127.0.0.1:1", "WEFT_HOME=/nowhere"])
+def test_jobs_of_a_server_elsewhere_have_an_empty_directory(
+    named: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_HOME", str(home))
+    monkeypatch.setenv(*named.split("="))
+    document = {"jobs": [{"script": "true"}]}
+    run_in(Path("jobs"), document, home=None)
+
+    assert document == {"jobs": [{"script": "true"}]}
+
+
+def test_the_directory_of_what_is_no_file_is_that_of_the_caller(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "jobs.yaml"
+    os.mkfifo(pipe)
+    file.touch()
+
+    assert [directory_of(str(one)) for one in ("-", "/dev/stdin", pipe)] == [Path()] * 3
+    assert directory_of(str(file)) == tmp_path
 
 
 @cases(

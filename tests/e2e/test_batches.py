@@ -36,6 +36,25 @@ def test_wait_for_a_batch_without_jobs_says_so(weft: Weft) -> None:
     assert f"{batch}: success; it has no jobs" in waited.stderr.decode()
 
 
+def test_jobs_of_a_file_run_where_the_file_is(weft: Weft, tmp_path: Path) -> None:
+    """Those of standard input in the caller's directory; a null is an empty one."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "raw.txt").write_text("raw\n")
+    text = """
+    jobs:
+      - {name: read, script: cat data/raw.txt > made.txt}
+      - {name: use, script: cat made.txt; ls -A made.txt, parents: [read]}
+      - {name: own, script: ls -A, cwd: null}
+    """
+    batch = submit(weft, tmp_path, text)
+    piped = weft.told("submit", "-", cwd=tmp_path, stdin=b"jobs: [{script: cat data/raw.txt}]")
+    weft.told("wait", batch, piped.decode().strip())
+    printed = [weft.told("logs", f"{batch}.j{n}") for n in (2, 3)]
+
+    assert printed == [b"raw\nmade.txt\n", b""]
+    assert weft.told("logs", f"{piped.decode().strip()}.j1") == b"raw\n"
+
+
 def test_a_pipeline_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path)
     waited = weft.run("wait", batch)

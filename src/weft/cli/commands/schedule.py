@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from weft.cli.input.declared import read_file
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
-from weft.cli.input.job_file import expand
+from weft.cli.input.job_file import expand, run_in
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.terminal.screen import Document, long_text, note, plain, print_columns, print_facts
@@ -55,6 +55,7 @@ def add(
     given = parse_document(body, format_of(str(file)), name=str(file))
     refuse_queues(given, str(file))
     document = expand(given, directory=file.parent)
+    run_in(file.parent, document, home=shared.home)
     try:
         done = shared.ask(
             lambda client: client.add_schedule(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
 from weft.cli.input.documents import Format, able_to, format_of, parse_document, refuse_queues
-from weft.cli.input.job_file import expand
+from weft.cli.input.job_file import directory_of, expand, run_in
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
 from weft.cli.terminal.progress_line import ProgressLine
@@ -53,8 +53,9 @@ def submit(
     given = _parse(body, chosen, shown)
     refuse_queues(given, shown)
     try:
-        directory = Path() if file == "-" else Path(file).parent
+        directory = directory_of(file)
         document = expand(given, shape_fields(options), directory=directory)
+        run_in(directory, document, home=shared.home)
         if name is not None:
             document["name"] = name
         if of_batch != NO_KEYED_OPTIONS:

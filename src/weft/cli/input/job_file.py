@@ -1,14 +1,17 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
-own, durations in words, times from now, keys as text, the values of an array in a file.
+own, durations in words, times from now, keys as text, the values of an array in a file; and the
+directory in which its jobs run.
 """
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from weft.cli.input.job_document import current_directory
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, parse_rate
+from weft.client.http.address import Locator
 from weft.client.submission.ahead import Packing
-from weft.core.errors import InvalidValue, WrongType
+from weft.core.errors import InvalidValue, WeftError, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.durations import parse_seconds
 from weft.wire.mistakes import word_of
@@ -16,6 +19,11 @@ from weft.wire.mistakes import word_of
 OWN = "x-"
 _WHAT_RUNS: Final = frozenset({"command", "script", "function", "simulation"})
 _RUN_ALWAYS: Final = frozenset({"wait", "service"})
+_PROGRAMS: Final = ("command", "script")
+_OWN_DIRECTORY: Final = frozenset(
+    {"app", "code", "container", "inputs", "outputs", "function", "service", "simulation", "wait"}
+)
+"""What brings a directory of its own for the job, or what no directory may stand beside."""
 VALUES_FILE: Final = "values_file"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
@@ -64,6 +72,39 @@ def expand(
         check_types(document, BatchDocument, "", problems)
     problems.raise_any()
     return document
+
+
+def directory_of(file: str) -> Path:
+    """Return the directory of a job file; the caller's for standard input, a pipe and the like."""
+    is_stream = file == "-" or file.startswith("/dev/") or not Path(file).is_file()
+    return Path() if is_stream else Path(file).parent
+
+
+def run_in(directory: Path, document: Mapping[str, Any], *, home: Path | None) -> None:
+    """Let the jobs of an expanded file run in its directory, as those of `weft run` do in the
+    caller's, if the server is that of this home, and so on this host. A job with a `cwd` keeps
+    it (null: an empty directory of its own), and so does one that has files, code or an image.
+    """
+    jobs = document.get("jobs")
+    jobs = [
+        job
+        for job in (jobs if isinstance(jobs, list) else ())
+        if isinstance(job, dict)
+        and any(job.get(name) is not None for name in _PROGRAMS)
+        and "cwd" not in job
+        and all(job.get(name) is None for name in _OWN_DIRECTORY)
+    ]
+    if jobs and _is_server_here(home):
+        cwd = str(Path(current_directory(), directory))
+        for job in jobs:
+            job["cwd"] = cwd
+
+
+def _is_server_here(home: Path | None) -> bool:
+    try:
+        return Locator(home=home).locate().lock is not None
+    except WeftError:  # there is none, or nobody knows: whoever asks it says so
+        return False
 
 
 def _without_own(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from weft.core.text.shell_script import Unsafe, script_words
+from weft.wire.spec import JobSpec, spec_at, unsafe_value
 from weft_each.rules.input_lines import CommandTemplate
-from weft_each.rules.shell_script import Unsafe, script_words
 
 PLACES = (
     "printf '%s\\0' {}",
@@ -96,6 +97,50 @@ def test_a_line_stays_the_text_that_it_is(
     raw = value.encode("utf-8", "surrogateescape")
     for one in ran(shell, script, value, tmp_path).split(b"\0")[:-1]:
         assert raw in one
+
+
+PLACES_OF_ARRAYS = ("{value}", "$WEFT_ARRAY_VALUE", "${WEFT_ARRAY_VALUE}")
+
+
+def of_array(script: str, value: str, shell: str = "sh") -> tuple[str, ...]:
+    command = spec_at(JobSpec(command=(shell, "-c", script)), 3, value).command
+    assert command is not None
+    return command
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("written", PLACES_OF_ARRAYS)
+@pytest.mark.parametrize("place", PLACES)
+def test_hostile_values_of_arrays_run_nothing(tmp_path: Path, place: str, written: str) -> None:
+    place = place.replace("a{}b", "a{}-b").replace("{}", written)
+    for value in (one for one in HOSTILE if "\udc80" not in one):
+        assert unsafe_value(("sh", "-c", place), [value]) is None
+        for shell in SHELLS:
+            done = subprocess.run(
+                of_array(place, value, shell),
+                cwd=tmp_path,
+                capture_output=True,
+                check=True,
+                env={"PATH": "/usr/bin:/bin", "WEFT_ARRAY_VALUE": value},
+                stdin=subprocess.DEVNULL,
+            )
+            assert value.encode() in done.stdout
+            assert not [*tmp_path.iterdir()], (place, value)
+
+
+@pytest.mark.parametrize("script", OPEN)
+def test_values_of_arrays_are_refused_where_quotes_do_not_tell(script: str) -> None:
+    """Where the variable stands a shell reads it itself; plain values are filled in anywhere."""
+    for value in HOSTILE:
+        own = script.replace("{}", "{value}")
+        assert unsafe_value(("sh", "-c", own), ["plain", value]) == value
+        for written in PLACES_OF_ARRAYS[1:]:
+            command = of_array(own.replace("{value}", written), value)
+            assert command[2] == own.replace("{value}", written)
+    for written in PLACES_OF_ARRAYS:
+        assert of_array(script.replace("{}", written), "a/b.txt")[2] == script.replace(
+            "{}", "a/b.txt"
+        )
 
 
 @pytest.mark.parametrize("value", HOSTILE)

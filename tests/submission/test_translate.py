@@ -391,3 +391,13 @@ def _facts(one: Translated) -> dict[str, Any]:
     rows["shape_index"] = [shapes[index] for index in rows["shape_index"]]
     rows["combo_index"] = [sets.get(number) for number in rows["combo_index"]]
     return {**rows, "n_shapes": len(shapes)}
+
+
+def test_a_value_that_a_shell_could_run_is_refused() -> None:
+    job = {"command": ["sh", "-c", "echo $(basename '{value}')"], "values": ["a", "b;touch x"]}
+    with pytest.raises(InvalidDocument) as refused:
+        rows_of([job])
+    rows_of([{**job, "values": ["a", "b.txt"]}, {**job, "command": ["sh", "-c", "echo {value}"]}])
+
+    (error,) = refused.value.errors
+    assert (error.pointer, "b;touch x" in error.message) == ("/jobs/0/command", True)

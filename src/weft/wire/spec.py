@@ -7,11 +7,20 @@ values of a part of an array over values. Only this module knows the format of a
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
+from weft.core.text.shell_script import (
+    Quoting,
+    Unsafe,
+    is_plain,
+    quoted,
+    quoting_before,
+    script_words,
+)
 from weft.wire.documents.apps import CodeDocument, RequirementsDocument
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.engines import EngineOptions
@@ -26,6 +35,7 @@ VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"
 ANSWERS_VARIABLE: Final = "WEFT_ANSWERS"
 _INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
 _VALUE = re.compile(r"\{value\}|\$(?:WEFT_ARRAY_VALUE(?![A-Za-z0-9_])|\{WEFT_ARRAY_VALUE\})")
+_PLACE: Final = "{value}"
 _EITHER = re.compile(f"{_INDEX.pattern}|{_VALUE.pattern}")
 
 
@@ -226,7 +236,8 @@ def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
 
     `$WEFT_INDEX` and `${WEFT_INDEX}` in argv, in values of the environment and in paths of files
     become the index, and it is an environment variable, too. So does `{value}`, or
-    `$WEFT_ARRAY_VALUE` likewise.
+    `$WEFT_ARRAY_VALUE` likewise. In the script of `sh -c` the value is quoted, or read by the
+    shell itself from its environment.
     """
     command, env = template.command, template.env or {}
     own = {INDEX_VARIABLE: str(index)}
@@ -234,11 +245,60 @@ def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
         own[VALUE_VARIABLE] = value
     return msgspec.structs.replace(
         template,
-        command=None if command is None else tuple(_filled(word, own) for word in command),
+        command=None if command is None else filled_command(command, own),
         env={**{name: _filled(text, own) for name, text in env.items()}, **own},
         inputs=filled_files(template.inputs, own),
         outputs=filled_files(template.outputs, own),
     )
+
+
+def filled_command(command: tuple[str, ...], own: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a command of an array as one of its jobs has it. `own`: its variables."""
+    scripts = _scripts(command) if VALUE_VARIABLE in own else {}
+    return tuple(
+        _filled_script(word, own, quotes=scripts[at]) if at in scripts else _filled(word, own)
+        for at, word in enumerate(command)
+    )
+
+
+def unsafe_value(command: tuple[str, ...], values: Iterable[str]) -> str | None:
+    """Return the first of these values that a shell could run where `{value}` stands in its
+    script, or None.
+    """
+    for at, quotes in _scripts(command).items():
+        word = command[at]
+        matches = [match for match in _VALUE.finditer(word) if match[0] == _PLACE]
+        if any(_quoting(word, match, quotes=quotes) is Quoting.UNKNOWN for match in matches):
+            return next((value for value in values if not is_plain(value)), None)
+    return None
+
+
+def _filled_script(script: str, own: Mapping[str, str], *, quotes: bool) -> str:
+    def filled(match: re.Match[str]) -> str:
+        if _INDEX.match(match[0]):
+            return own[INDEX_VARIABLE]
+        try:
+            return quoted(own[VALUE_VARIABLE], _quoting(script, match, quotes=quotes))
+        except Unsafe:
+            return match[0]  # a shell reads the variable; `{value}` was refused
+
+    return _EITHER.sub(filled, script)
+
+
+def _quoting(script: str, match: re.Match[str], *, quotes: bool) -> Quoting:
+    return quoting_before(script[: match.start()]) if quotes else Quoting.UNKNOWN
+
+
+@lru_cache(maxsize=64)
+def _scripts(command: tuple[str, ...]) -> Mapping[int, bool]:
+    """Return which words with a value are scripts of a shell: one that is nothing but a place is
+    a script that the value itself is.
+    """
+    return {
+        at: quotes
+        for at, quotes in script_words(command).items()
+        if _VALUE.search(command[at]) and not _VALUE.fullmatch(command[at])
+    }
 
 
 def filled_files(files: _Files, own: Mapping[str, str]) -> _Files:

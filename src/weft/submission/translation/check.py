@@ -17,7 +17,7 @@ from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.documents.jobs import JobDocument
 from weft.wire.keys import Unique
-from weft.wire.spec import JobSpec, spec_at
+from weft.wire.spec import JobSpec, spec_at, unsafe_value
 
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096
@@ -227,6 +227,13 @@ class _JobCheck:
         for n, value in enumerate(values):
             if "\0" in value:
                 add(NulCharacter, f"{at}/values/{n}", "a value cannot contain NUL")
+        unsafe = unsafe_value(job.command, values) if job.command else None
+        if unsafe is not None:
+            message = (
+                f"the shell could run the value {unsafe[:80]!r} where `{{value}}` stands: write "
+                '`"$WEFT_ARRAY_VALUE"` there'
+            )
+            add(InvalidValue, f"{at}/command", message)
         longest = max(range(len(values)), key=lambda n: len(values[n].encode()))
         filled = spec_at(JobSpec(job.command, env=job.env), INDEX_MAX, values[longest])
         size = _size_of(filled.command or (), filled.env or {})

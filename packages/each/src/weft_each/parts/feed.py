@@ -20,6 +20,7 @@ from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
 from weft.client.submission.ahead import sent_ahead
 from weft.core.errors import InvalidDocument, QuotaExceeded
+from weft.core.text.shell_script import Unsafe
 from weft.core.text.texts import is_utf8
 from weft_each.parts.ledger import EarlierOutput, Ledger
 from weft_each.parts.lines import GivenItems, Item, LineReader
@@ -28,7 +29,6 @@ from weft_each.parts.records import Submitted
 from weft_each.parts.resume import EarlierRuns
 from weft_each.rules.input_lines import CommandTemplate
 from weft_each.rules.input_words import WordTemplate
-from weft_each.rules.shell_script import Unsafe
 
 PIECE_JOBS = 1_000
 NAME_CHARS = 200

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from weft_each.rules.shell_script import (
+from weft.core.text.shell_script import (
     Quoting,
     quoted,
     quoting_before,

@@ -94,13 +94,18 @@ def quoting_before(script: str) -> Quoting:
     return state
 
 
+def is_plain(value: str) -> bool:
+    """Say whether a value means nothing to a shell, wherever it stands."""
+    return bool(value and _PLAIN.fullmatch(value))
+
+
 def quoted(value: str, quoting: Quoting) -> str:
     r"""Return a value as text that the shell reads as this value. Raise `Unsafe`.
 
     >>> quoted("a; b", Quoting.NONE), quoted("it's $1", Quoting.DOUBLE)
     ("'a; b'", "it's \\$1")
     """
-    if value and _PLAIN.fullmatch(value):
+    if is_plain(value):
         return value
     match quoting:
         case Quoting.NONE:

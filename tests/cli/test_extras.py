@@ -1,8 +1,11 @@
 """Without the packages of an extra all else works, and what needs them names the extra."""
 
+import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +61,62 @@ def test_siege_is_a_package_of_its_own(
     said = capsys.readouterr().err.splitlines()
     assert re.search(r"pip install 'weft-siege @ file://.*/packages/siege'$", said[1])
     assert len(said) == 2
+
+
+GROUPS = ("extensions", "doors", "settings")
+BROKEN = {
+    "missing": "weft_missing",
+    "defective": "weft_defective",
+}
+
+
+@pytest.fixture(name="broken")
+def broken_packages(tmp_path: Path) -> dict[str, str]:
+    """Install packages that cannot be imported, each with an entry in each group that commands
+    look at.
+    """
+    (tmp_path / "weft_defective.py").write_text("1 / 0\n")
+    for name, module in BROKEN.items():
+        folder = tmp_path / f"{module}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        entries = (f"[weft.{group}]\n{name} = {module}:X\n" for group in GROUPS)
+        (folder / "entry_points.txt").write_text("\n".join(entries))
+    return {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "WEFT_HOME": str(tmp_path / "home"),
+        "WEFT_UNKNOWN_NAME": "1",  # lets the settings of plug-ins be looked at
+    }
+
+
+@pytest.mark.slow
+def test_packages_that_cannot_be_imported_take_no_command_with_them(
+    broken: dict[str, str],
+) -> None:
+    def ran(*words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "weft.cli", *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=broken,
+            stdin=subprocess.DEVNULL,
+        )
+
+    codes = {
+        words: ran(*words.split()).returncode for words in ("ui", "stats", "config", "--help")
+    }
+    listed, each, missing = ran("ls"), ran("each", "--help"), ran("missing")
+    found = json.loads(ran("doctor", "--json").stdout)
+    told = [one["found"] for one in found if one["check"] == "packages"]
+
+    assert codes == {"ui": 2, "stats": 2, "config": 0, "--help": 0}
+    assert (listed.returncode, "not running" in listed.stderr or "no server" in listed.stderr) == (
+        3,
+        True,
+    ), listed
+    assert (each.returncode, missing.returncode) == (0, 4)
+    assert "weft_missing" in missing.stderr
+    assert len(told) == len({*told}) == 1 + len(GROUPS)
+    assert sum("ZeroDivisionError" in one for one in told) == len(GROUPS)

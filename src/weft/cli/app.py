@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from weft import __version__
-from weft.ports.extension import installed
+from weft.ports.extension import EXTENSIONS
 
 if TYPE_CHECKING:
     from inspect import BoundArguments
@@ -121,14 +121,18 @@ OWN_COMMANDS: Final = {
 @cache
 def commands() -> Mapping[str, tuple[str, str]]:
     """Return `module:function` of each command and its line in `weft --help`, also of those that
-    installed packages bring.
+    installed packages bring. One that cannot be loaded takes no other command with it; `weft
+    doctor` tells of it.
     """
     own = {
         name: (f"weft.cli.commands.{where}", sentence)
         for name, (where, sentence) in OWN_COMMANDS.items()
     }
+    sound, _ = EXTENSIONS.load_sound()
     return own | {
-        name: one for extension in installed() for name, one in extension.commands.items()
+        name: command
+        for extension in sound.values()
+        for name, command in extension.commands.items()
     }
 
 
@@ -240,6 +244,8 @@ def build_app(first: str | None = None) -> "App":
         # Of an unknown word cyclopts imports all commands, also those whose package is missing.
         app.command(function if first in {None, name} else _not_meant, name=name)
     if first not in commands():
+        if first is not None and (broken := EXTENSIONS.load_sound()[1].get(first)) is not None:
+            raise broken
         _add_commands_of_doors(app)
     return app
 

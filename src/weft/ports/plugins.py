@@ -56,6 +56,19 @@ class PluginGroup(NamedTuple, Generic[Plugin]):
         """Load all, by name."""
         return {name: _load(target) for name, target in self._entries().items()}
 
+    def load_sound(self) -> tuple[dict[str, Plugin], dict[str, Exception]]:
+        """Load those that can be loaded, and say why each of the others cannot, by name: for who
+        must not fail for a package that nobody has asked for.
+        """
+        sound: dict[str, Plugin] = {}
+        broken: dict[str, Exception] = {}
+        for name, target in sorted(self._entries().items()):
+            try:
+                sound[name] = _load(target)
+            except Exception as error:  # noqa: BLE001 (whatever a module does when it is imported)
+                broken[name] = error
+        return sound, broken
+
     def _entries(self) -> Mapping[str, str]:
         """Return where each stands, as `module:name`; of two of a name the first on the path."""
         found: dict[str, str] = {}

@@ -24,7 +24,7 @@ from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
 from weft.core.bounded import read_json
-from weft.core.errors import WeftError, install_hint
+from weft.core.errors import PackageMissing, WeftError, install_hint
 from weft.core.findings import Finding, Verdict, compare_clocks
 from weft.core.text.amounts import counted
 from weft.core.text.texts import parse_paths
@@ -36,7 +36,8 @@ from weft.plugins.runners.spawner.sandbox import (
     find_own_root,
     find_sandbox,
 )
-from weft.ports.extension import parts
+from weft.ports.extension import EXTENSIONS, parts
+from weft.registry.door import DOOR_PLUGINS
 from weft.run.admin import NoDatabase, ask_owner
 from weft.run.backup import CONFLICTS
 from weft.run.doors import installed_doors
@@ -44,6 +45,7 @@ from weft.run.home import Home, HomeNotUsable
 from weft.run.tls import certificate_finding, certificate_of
 from weft.run.transports import check_transports
 from weft.settings import InvalidSetting, Settings
+from weft.settings.load import SECTIONS
 from weft.store.database import open_database
 
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 14)
@@ -65,6 +67,7 @@ def examine(settings: Settings) -> list[Finding]:
     """Return all findings; repair the first wrong one first."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
         _installation,
+        _packages,
         _server_programs,
         _home,
         _restored,
@@ -85,6 +88,7 @@ def examine(settings: Settings) -> list[Finding]:
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
+    findings = list(dict.fromkeys(findings))  # several checks may need one that is missing
     # Each check that needs a home that cannot be used finds the same.
     if any((one.check, one.verdict) == ("sandbox", "warning") for one in findings):
         findings = [one for one in findings if (one.check, one.verdict) != ("sandbox", "off")]
@@ -99,6 +103,8 @@ def _done(check: Callable[[Settings], Iterator[Finding]], settings: Settings) ->
             yield replace(one, advice=_READ_LOG) if "`weft doctor`" in one.advice else one
     except HomeNotUsable as error:
         yield Finding("home", "wrong", f"{error.message}: {error.detail}", error.hint)
+    except PackageMissing as error:
+        yield Finding("packages", "warning", error.message, error.hint)
     except OSError as error:
         advice = "Name a home of your own with --home or WEFT_HOME."
         yield Finding("home", "wrong", f"{error.strerror}: {error.filename}", advice)
@@ -124,6 +130,18 @@ def _installation(_: Settings) -> Iterator[Finding]:
     else:
         found = f"{__version__}, but the package says {installed}"
         yield Finding("weft", "warning", found, "Install weft again.")
+
+
+def _packages(_: Settings) -> Iterator[Finding]:
+    """Tell of what is installed and cannot be loaded, of the kinds that every command looks at."""
+    for group in (EXTENSIONS, DOOR_PLUGINS, SECTIONS):
+        for name, error in group.load_sound()[1].items():
+            if isinstance(error, PackageMissing):
+                yield Finding("packages", "warning", error.message, error.hint)
+            else:
+                why = f"{type(error).__name__}: {error}"
+                what = f"the {group.noun} {name!r} cannot be loaded: {why}"
+                yield Finding("packages", "warning", what, "Install its package again.")
 
 
 def _server_programs(settings: Settings) -> Iterator[Finding]:

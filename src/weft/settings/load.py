@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COMMAND_LINE = "command line"
 FILE_NAME = "weft.toml"
-_PLUGINS = PluginGroup[type[Any]]("weft.settings", "section of settings")
+SECTIONS = PluginGroup[type[Any]]("weft.settings", "section of settings")
 _PREFIX = "WEFT_"
 _SHOWN_CHARS = 200
 
@@ -232,8 +232,8 @@ def _all_settings() -> "type[Settings]":
 
 @cache
 def _plugin_sections() -> tuple[type[Any], ...]:  # dataclasses have no type of their own
-    """Return the sections of the plug-ins that are installed."""
-    return tuple(_PLUGINS.load_all().values())
+    """Return the sections of the plug-ins that are installed and can be loaded."""
+    return tuple(SECTIONS.load_sound()[0].values())
 
 
 def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -> _Given:

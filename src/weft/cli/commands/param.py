@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from weft.cli.input.options import SHARED, App, Parameter, Shared, in_our_zone
+from weft.cli.input.parameter_values import typed_value
 from weft.cli.terminal.screen import at, cell
 from weft.client.api import Api
 from weft.client.http.calls import Document
-from weft.core.bounded import Unreadable, read_json
 
 app = App(
     name="param",
@@ -48,7 +48,7 @@ def set_(
                 if parameter["parameter"] == name:
                     known = parameter["type"]
         given = {} if kind is None else {"type": kind}
-        return await client.set_parameter(name, _value(value, known), **given)
+        return await client.set_parameter(name, typed_value(value, known), **given)
 
     found = shared.ask(send)
     return shared.tell(
@@ -133,17 +133,6 @@ def _print(found: list[Any], shared: Shared) -> None:
         },
         spare=("Set", "By"),
     )
-
-
-def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
-    """Return what a person has typed."""
-    if kind in {"text", "date"}:
-        return text
-    try:
-        found = read_json(text)
-    except Unreadable:
-        return text
-    return found if isinstance(found, bool | int | float | list) else text
 
 
 def _cut(parameter: Document | None, width: int) -> str:

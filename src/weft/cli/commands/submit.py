@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
 from weft.cli.input.documents import Format, able_to, format_of, parse_document, refuse_queues
+from weft.cli.input.file_parameters import filled_file
 from weft.cli.input.job_file import directory_of, expand, run_in
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
@@ -30,6 +31,7 @@ def submit(
     wait: Flag = False,
     dry_run: Flag = False,
     check: Flag = False,
+    values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     options: ShapeOptions = NO_SHAPE,
     of_batch: KeyedBatchOptions = NO_KEYED_OPTIONS,
     shared: Shared = SHARED,
@@ -45,6 +47,7 @@ def submit(
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
         check: Look for inputs and stores first; submit nothing if one is missing.
+        values: Value of a parameter of the file, NAME=VALUE; may be repeated.
         options: What jobs need and when they may run, of jobs that do not say it themselves.
         of_batch: Who pays, and attributes, instead of what the file says.
     """
@@ -54,7 +57,7 @@ def submit(
     refuse_queues(given, shown)
     try:
         directory = directory_of(file)
-        document = expand(given, shape_fields(options), directory=directory)
+        document = expand(given, shape_fields(options), directory=directory, settings=values)
         run_in(directory, document, home=shared.home)
         if name is not None:
             document["name"] = name
@@ -71,7 +74,9 @@ def submit(
         from weft.cli.input.job_values import with_values  # noqa: PLC0415 (of mistakes)
         from weft.cli.input.mistake_lines import point_to_lines  # noqa: PLC0415
 
-        invalid = with_values(error, given) if isinstance(error, InvalidDocument) else error
+        invalid = error
+        if isinstance(error, InvalidDocument):
+            invalid = with_values(error, filled_file(given, values))
         if not shared.json:  # a program finds a field by its pointer
             point_to_lines(invalid, file=shown, body=body, document=given)
         if invalid is error:

@@ -1,12 +1,13 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
 own, durations in words, times from now, keys as text, the values of an array in a file; and the
-directory in which its jobs run.
+directory in which its jobs run, and its parameters.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from weft.cli.input.file_parameters import PARAMETERS, FileParameters
 from weft.cli.input.job_document import current_directory
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, parse_rate
 from weft.client.http.address import Locator
@@ -35,18 +36,25 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 def expand(
-    file: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, directory: Path = Path()
+    file: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    directory: Path = Path(),
+    settings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the document that a job file means: each job with the `defaults`, which give way to
     what the job says, without the keys that begin with `x-`. `options` of the command line take
     the place of defaults, and `--no-cache` that of what jobs say. `directory`: where a relative
-    `values_file` is.
+    `values_file` is. `settings`: values of its parameters, as `NAME=VALUE`.
 
     Raise `InvalidDocument` with all that is wrong with it as a file, and then also with each field
     of a wrong name or type: nobody wants to hear of them one after the other.
     """
     problems = Problems()
-    document = _without_own(file)
+    whole = _without_own(file)
+    parameters = FileParameters(whole.pop(PARAMETERS, None) or {}, settings, problems)
+    document: dict[str, Any] = parameters.fill(whole)
+    variables = parameters.variables
     defaults = document.pop("defaults", None) or {}
     if not isinstance(defaults, Mapping):
         problems.add(WrongType, "/defaults", f"expected a mapping, got {word_of(defaults)}")
@@ -56,7 +64,14 @@ def expand(
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
-            _job({**one, **forced}, defaults, pointer_of("jobs", index), directory, problems)
+            _job(
+                {**one, **forced},
+                defaults,
+                pointer_of("jobs", index),
+                directory,
+                problems,
+                variables,
+            )
             if isinstance(one, Mapping)
             else one
             for index, one in enumerate(jobs)
@@ -126,6 +141,7 @@ def _job(
     at: str,
     directory: Path,
     problems: Problems,
+    variables: Mapping[str, str],
 ) -> dict[str, Any]:
     job = _merged(defaults, _without_own(given))
     if _WHAT_RUNS & given.keys():
@@ -133,6 +149,9 @@ def _job(
             job.pop(name, None)
     if _RUN_ALWAYS & given.keys() and "cache" not in given:
         job.pop("cache", None)
+    if variables and any(job.get(name) is not None for name in _PROGRAMS):
+        own = job.get("env") or {}
+        job["env"] = {**variables, **own} if isinstance(own, Mapping) else own
     if VALUES_FILE in job:
         try:
             job["values"] = _values(job, directory)

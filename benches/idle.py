@@ -12,15 +12,17 @@ from typing import Any
 
 import asyncpg
 
+from benches import queries
 from weft.bench.figures import Headline, conditions_of, document_of, load_average, query
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.process_tree import ROLES, use_by_role
+from weft.bench.process_tree import ROLES, pss_by_process, use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.run.home import Home
 
 WINDOW_S = 60.0
-SETTLE_S = 20.0
-"""After the last job: longer than a heartbeat, and than the server's look for rows to vacuum."""
+SETTLE_S = 90.0
+"""After the last job: longer than a heartbeat, than the server's look for rows to vacuum, and than
+connections that nobody uses are kept."""
 JOBS = 200
 STEPS = 20
 HEARTBEATS = frozenset({"heartbeat", "beat_driver", "still_lead"})
@@ -49,20 +51,26 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             after = use_by_role(home, up_pid)
             heartbeats, others = _statements(log_file, begin)
             admin = home.secrets()["admin"]
+            sessions, processes = await _sessions(admin), pss_by_process(home, up_pid)
             sizes = {"window_s": window_s, "jobs_before": JOBS}
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     cpu = {role: _percent(after[role].cpu_s - before[role].cpu_s, window_s) for role in ROLES}
     figures = {
         "statements": others.total(),
         "cpu_percent": round(sum(cpu.values()), 3),
-        "rss_mb": {role: after[role].rss_mb for role in ROLES},
+        "pss_mb": {role: after[role].pss_mb for role in ROLES},
+        "sessions": len(sessions),
     }
     return document_of(
         Headline("statements, % of a core, MB", figures, None, None),
         {
             **figures,
             "cpu_percent_by_role": cpu,
+            "rss_mb": {role: after[role].rss_mb for role in ROLES},
+            "pss_mb_total": round(sum(after[role].pss_mb for role in ROLES), 1),
+            "pss_mb_by_process": processes,
             "processes": {role: after[role].processes for role in ROLES},
+            "sessions_at_rest": sessions,
             "heartbeats": dict(heartbeats),
             "other_statements": dict(others),
         },
@@ -82,6 +90,15 @@ async def _log_statements(home: Home) -> None:
     try:
         for statement in query("log_statements").strip().removesuffix(";").split(";"):
             await connection.execute(statement)  # one by one: ALTER SYSTEM takes no transaction
+    finally:
+        await connection.close()
+
+
+async def _sessions(admin_dsn: str) -> list[dict[str, Any]]:
+    """Return who is connected to the server."""
+    connection = await asyncpg.connect(admin_dsn)
+    try:
+        return [dict(row) for row in await connection.fetch(queries.query("sessions"))]
     finally:
         await connection.close()
 

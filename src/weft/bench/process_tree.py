@@ -22,6 +22,8 @@ class Use:
     """With that of its processes which have ended."""
     rss_mb: float
     """Resident memory, in millions of bytes. Pages that processes share count in each."""
+    pss_mb: float
+    """The same; a page that several processes share counts for each as its part."""
     processes: int
 
 
@@ -32,6 +34,24 @@ def use_by_role(home: Home, up_pid: int) -> dict[str, Use]:
     for pid in below(up_pid, parents) | _spawners(home, parents):
         found[_role_of(pid, up_pid, parents)].append(pid)
     return {role: use_of(pids) for role, pids in found.items()}
+
+
+def pss_by_process(home: Home, up_pid: int) -> dict[str, list[float]]:
+    """Return the memory of each process of a live home, in millions of bytes, by what it calls
+    itself. A page that several processes share counts for each as its part.
+    """
+    parents = parents_now()
+    found: dict[str, list[float]] = {}
+    for pid in sorted(below(up_pid, parents) | _spawners(home, parents)):
+        words = _words(pid)
+        if words[0].startswith("postgres:"):
+            name = words[0].strip()
+        elif SPAWNER_MODULE in words:
+            name = "spawner"
+        else:
+            name = _role_of(pid, up_pid, parents)
+        found.setdefault(name, []).append(use_of([pid]).pss_mb)
+    return found
 
 
 def cpu_s_below(pid: int) -> float:
@@ -83,7 +103,7 @@ def _spawners(home: Home, parents: Mapping[int, int]) -> set[int]:
 
 def use_of(pids: Sequence[int]) -> Use:
     """Return what these processes have used."""
-    cpu_ticks = rss_kib = 0
+    cpu_ticks = rss_kib = pss_kib = 0
     for pid in pids:
         fields = _stat(pid)
         if not fields:
@@ -92,7 +112,15 @@ def use_of(pids: Sequence[int]) -> Use:
         for line in _read(pid, "status").splitlines():
             if line.startswith(b"VmRSS:"):
                 rss_kib += int(line.split()[1])
-    return Use(cpu_ticks / _TICKS_PER_S, round(rss_kib * _KIB / _MB, 1), len(pids))
+        for line in _read(pid, "smaps_rollup").splitlines():
+            if line.startswith(b"Pss:"):
+                pss_kib += int(line.split()[1])
+    return Use(
+        cpu_ticks / _TICKS_PER_S,
+        round(rss_kib * _KIB / _MB, 1),
+        round(pss_kib * _KIB / _MB, 1),
+        len(pids),
+    )
 
 
 def _stat(pid: int) -> list[bytes]:

@@ -167,3 +167,15 @@ def test_call_takes_its_users_connection_or_the_one_that_is_least_anybodys(
             connections[-1].note(None)
 
     assert index_for(ids[user], connections) == expected
+
+
+def test_calls_of_nobody_stay_on_the_connection_that_has_worked_most() -> None:
+    """It has the plans; of those that have worked as much it is the last one."""
+    kept = [Kept(None) for _ in range(3)]
+    found = []
+    for n_calls in ((0, 0, 0), (5, 9, 9), (9, 5, 0)):
+        for one, calls in zip(kept, n_calls, strict=True):
+            one.n_calls = calls
+        found.append(index_for(None, kept))
+
+    assert found == [2, 2, 0]

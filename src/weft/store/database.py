@@ -23,7 +23,7 @@ from weft.core.database_name import with_host
 from weft.core.errors import ServerReplaced, Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema, text_of
-from weft.store.connections import DatabaseOutage, Kept, index_for
+from weft.store.connections import REST_S, DatabaseOutage, Kept, RestTimer, index_for
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.turns import Turns, User, user_of
 from weft.telemetry.log import log
@@ -109,6 +109,7 @@ class Database:
         self._turns = turns
         self._kept: list[Kept] = []
         self._seen: dict[int, Kept] = {}
+        self._rest_timer = RestTimer(self._kept, self._forget)
         self._keeps = True
         self._n_waiting = 0
         self.outage = outage
@@ -220,7 +221,7 @@ class Database:
             is_old = kept.n_calls % KEPT_CALLS == 0
             if is_done and self._keeps and not self._n_waiting and not is_old:
                 kept.note(user)
-                self._kept.append(kept)
+                self._rest_timer.begin(kept)
             else:
                 # It is closed if that fails; nobody is told, as that would hide a cancellation.
                 with suppress(Exception):
@@ -249,9 +250,14 @@ class Database:
                     return kept
         return None
 
+    def _forget(self, closed: Kept) -> None:
+        """Forget for whom it worked: another session may get its number."""
+        self._seen = {pid: one for pid, one in self._seen.items() if one is not closed}
+
     async def give_back(self) -> None:
         """Give all connections back to the pool: now, or when their calls end."""
         self._keeps = False
+        self._rest_timer.end()
         kept, self._kept[:] = [one.connection for one in self._kept], []
         # Each by itself: closing the pool waits for all of them.
         await asyncio.gather(*map(self._pool.release, kept), return_exceptions=True)
@@ -417,7 +423,7 @@ async def open_database(
         reset=_keep,
         command_timeout=timeout_s,
         timeout=CONNECT_TIMEOUT_S,
-        max_inactive_connection_lifetime=0,
+        max_inactive_connection_lifetime=REST_S,
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:

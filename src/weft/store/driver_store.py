@@ -1,5 +1,6 @@
 """The store of the driver, composed of a part for each subject."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -19,9 +20,9 @@ from weft.store.callbacks import DueCallbacks
 from weft.store.conditions import DueConditions
 from weft.store.database import (
     Database,
-    call_on,
+    call_text,
+    fetch_on,
     open_database,
-    session_name,
 )
 from weft.store.declared import (
     calls,
@@ -33,14 +34,13 @@ from weft.store.declared import (
 from weft.store.errors import AWAY
 from weft.store.limits import LimitRounds
 from weft.store.machines import Machines
-from weft.store.notices import PostgresNotices
+from weft.store.notices import Line, Notice, PostgresNotices
 from weft.store.offers import Offers
 from weft.store.operations import Operations
 from weft.store.preemptions import Preemptions
 from weft.store.reservations import Reservations
 from weft.store.schedules import DueSchedules
 from weft.store.schema_range import check_schema
-from weft.store.single_connections import connect_single
 from weft.store.sources import SourceItems
 from weft.store.subscriptions import Subscriptions
 from weft.store.trail import TrailEnds
@@ -72,12 +72,11 @@ class DriverStore(
 ):
     """A driver's calls to its database."""
 
-    def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
+    def __init__(self, database: Database, notices: PostgresNotices) -> None:
         self._database = database
         self.notices = notices
-        self._dsn = dsn
-        self._leading: asyncpg.Connection | None = None
-        """The connection that holds the leader's lock."""
+        self._leading: Line | None = None
+        """The connection that holds the leader's lock: that of the notices."""
 
     async def check_schema(self) -> None:
         """Return if this program may use the database."""
@@ -93,19 +92,25 @@ class DriverStore(
         """
         epoch: int | None = None
         try:
-            if self._leading is None or self._leading.is_closed():
-                self._leading = await connect_single(
-                    self._dsn, call_s=BEGIN_TIMEOUT_S, application_name=session_name("lead")
+            line = self._leading = await self.notices.join(self._hear)
+            async with line.turn() as connection:
+                text = call_text("begin_term", ())
+                ((epoch,),) = await fetch_on(
+                    connection, "begin_term", text, (), within_s=BEGIN_TIMEOUT_S
                 )
-            ((epoch,),) = await call_on(self._leading, "begin_term")
-            if epoch is None:
-                await self._leading.execute(text_of("catalog", "end_silent_leader"), silent_s)
+                if epoch is None:  # another one has the lock
+                    await connection.execute(text_of("catalog", "end_silent_leader"), silent_s)
+                    self._leading = None
+                    line.leave(self._hear)
         except (asyncpg.PostgresError, *AWAY) as error:
             raise self._database.failure(error) from error
         finally:
-            if epoch is None:
+            if epoch is None:  # whatever ended the call, this session may have the lock
                 await self.stop_leading()
         return epoch
+
+    def _hear(self, notice: Notice | None) -> None:
+        """Hear nothing: the next proof of the lock finds out that the connection has ended."""
 
     @calls(nothing, "configure_term")
     async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
@@ -120,19 +125,20 @@ class DriverStore(
         False, too, for a driver that does not lead, and if the database is away. A connection that
         does not answer is given up, and with it the lead.
         """
-        if self._leading is None or self._leading.is_closed():
+        if self._leading is None or self._leading.connection.is_closed():
             return False
         try:
-            await self._leading.execute("SELECT", timeout=HEARTBEAT_TIMEOUT_S)
+            async with asyncio.timeout(HEARTBEAT_TIMEOUT_S), self._leading.turn() as connection:
+                await connection.execute("SELECT")
         except (asyncpg.PostgresError, *AWAY):
             await self.stop_leading()
             return False
         return True
 
     async def stop_leading(self) -> None:
-        """Give up the lock, if this driver holds it."""
+        """Give up the lock, if this driver holds it. Those that listen do it anew."""
         if self._leading is not None:
-            self._leading.terminate()
+            self._leading.end()
             self._leading = None
 
     @calls(lambda rows: Folded(rows[0]["n_deltas"], rows[0]["loops"]))
@@ -225,7 +231,7 @@ async def open_driver_store(dsn: str, pooler: str | None = None) -> AsyncIterato
     async with open_database(
         dsn, connections_max=6, timeout_s=DRIVER_TIMEOUT_S, pooler=pooler
     ) as database:
-        store = DriverStore(database, PostgresNotices(dsn), dsn)
+        store = DriverStore(database, PostgresNotices(dsn))
         try:
             yield store
         finally:

@@ -1,8 +1,8 @@
-"""LISTEN on a connection of its own."""
+"""LISTEN on a connection of its own, which also holds the lead of a driver that has it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import asyncpg
 
@@ -29,7 +29,7 @@ class PostgresNotices:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._joining = asyncio.Lock()
-        self._line: _Line | None = None
+        self._line: Line | None = None
 
     async def listen(self, *channels: str) -> AsyncGenerator[Notice, None]:
         """Yield (channel, payload).
@@ -46,11 +46,7 @@ class PostgresNotices:
             queue.put_nowait(notice)
 
         try:
-            async with self._joining:
-                if self._line is None or self._line.connection.is_closed():
-                    self._line = _Line(await self._connect())
-                line = self._line
-                await line.join(put, channels)
+            line = await self.join(put, *channels)
         except (asyncpg.PostgresError, *AWAY) as error:
             raise translated(error) from error
         try:
@@ -65,14 +61,25 @@ class PostgresNotices:
             hint="Listen again and look once.",
         )
 
+    async def join(self, put: Put, *channels: str) -> "Line":
+        """Return the connection, which from now on passes on what comes by these channels, and
+        None at its end. It stays as long as somebody has not left it. Raises what asyncpg raises.
+        """
+        async with self._joining:
+            if self._line is None or self._line.connection.is_closed():
+                self._line = Line(await self._connect())
+            line = self._line
+            await line.join(put, channels)
+        return line
+
     async def _connect(self) -> asyncpg.Connection:
         return await connect_single(
             self._dsn, call_s=ANSWER_S, application_name=session_name("listen")
         )
 
 
-class _Line:
-    """A connection, as long as somebody listens on it."""
+class Line:
+    """A connection, as long as somebody listens on it, or leads by its lock."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection = connection
@@ -86,9 +93,9 @@ class _Line:
         """Pass on what comes by these channels, and None at the end."""
         self._channels[put] = ("", *channels)
         try:
-            async with self._calling:
+            async with self.turn() as connection:
                 for channel in set(channels) - self._heard:
-                    await self.connection.add_listener(
+                    await connection.add_listener(
                         channel, lambda _c, _pid, name, payload: self._tell(name, (name, payload))
                     )
                     self._heard.add(channel)
@@ -96,11 +103,21 @@ class _Line:
             self.leave(put)
             raise
 
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[asyncpg.Connection]:
+        """Give the connection for statements, and to nobody else meanwhile."""
+        async with self._calling:
+            yield self.connection
+
     def leave(self, put: Put) -> None:
         """Pass on nothing more. Nobody waits for the server to know."""
         self._channels.pop(put, None)
         if not self._channels:
-            self.connection.terminate()
+            self.end()
+
+    def end(self) -> None:
+        """End the connection: whoever has joined is told."""
+        self.connection.terminate()
 
     async def _ask_always(self) -> None:
         """Give the connection up when it does not answer any more: then those that listen do it
@@ -109,9 +126,9 @@ class _Line:
         with suppress(asyncpg.PostgresError, *AWAY):
             while True:
                 await asyncio.sleep(SILENT_S)
-                async with self._calling:
-                    await self.connection.execute("SELECT")
-        self.connection.terminate()
+                async with self.turn() as connection:
+                    await connection.execute("SELECT")
+        self.end()
 
     def _end(self, _connection: asyncpg.Connection) -> None:
         self._asking.cancel()

@@ -90,6 +90,8 @@ def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
 ) -> None:
     """While it loads, the collector is off; it works again then: `weft wait` runs for days."""
     monkeypatch.chdir(tmp_path)
+    # A command that is told a setting of servers looks at all settings, whether it is misspelt.
+    monkeypatch.delenv("WEFT_TRUSTED_USERS")
     Path("one.json").write_text('{"jobs": [{"command": ["true"]}]}')
     servers = {"asyncpg", "jinja2", "uvicorn", "weft.api", "weft.driver", "weft.store.database"}
     code = (

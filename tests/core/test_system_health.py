@@ -9,7 +9,8 @@ AT = "2040-05-17T12:30:00+00:00"
 
 
 def process(role: str, **more: object) -> dict[str, Any]:
-    return {"role": role, "version": "1.0", "pid": 7, "host": "h", "leads": False, **more}
+    facts = {"role": role, "version": "1.0", "pid": 7, "host": "h", "leads": False}
+    return {**facts, "heard_at": AT, **more}
 
 
 def program(role: str, n: int = 1, version: str | None = "1.0") -> dict[str, Any]:
@@ -27,6 +28,7 @@ def site(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (parts of a document)
     database |= more.pop("database", {})
     return {
         "at": AT,
+        "driver_settings": {},
         "processes": [process("driver", leads=True), process("api")],
         "programs": [program("api"), program("driver"), program("worker", 2)],
         "database": database,
@@ -58,6 +60,13 @@ def test_a_site_that_is_well_has_no_advice() -> None:
     ("check", "verdict", "told", "advice", "more"),
     [
         ("driver", "wrong", "none leads", "weft driver", {"processes": [process("driver")]}),
+        (
+            "driver",
+            "wrong",
+            "was last heard 10:00 ago",
+            "Another driver takes the lead over",
+            {"processes": [process("driver", leads=True, heard_at="2040-05-17T12:20:00+00:00")]},
+        ),
         (
             "driver",
             "ok",

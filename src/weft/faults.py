@@ -25,6 +25,7 @@ POINTS: Final = (
     "driver.after_fold",
     "driver.after_message",
     "migrate.after_step",
+    "restore.after_step",
     "spawner.after_start",
 )
 DELAY_S: Final = 2.0

@@ -2,7 +2,9 @@
 
 import asyncio
 import itertools
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,6 +54,7 @@ FIRED = {
     "spawner": {"spawner.after_start"},
     "shipping": {"agent.after_pack"},
     "migrations": {"migrate.after_step"},
+    "restore": {"restore.after_step"},
 }
 """What the tests below fire, each in all modes, by a word of their names: none cannot have one."""
 ONCE = {"agent.after_usage", "api.after_commit", "driver.after_callback", "migrate.after_step"}
@@ -260,3 +263,64 @@ def test_migrations_at_their_point(
     for status in after:
         assert (status["pending"], status["to_contract"], status["problem"]) == ([], [], None)
     assert dump_of(database) == dump_of(empty_database)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("where", ["used", "new"])
+def test_restore_killed_at_its_points(where: str, tmp_path: Path) -> None:
+    """After each step: `weft up` begins no empty database, the next restore is whole, and what was
+    there before is there.
+    """
+    kept = tmp_path / "kept"
+    with temporary_home() as used, temporary_home() as new:
+        do(used, "up", "--port", "0", "--detach")
+        do(used, "run", "--", "true")
+        do(used, "backup", str(kept))
+        do(used, "run", "--", "true")
+        do(used, "down")
+        home = {"used": used, "new": new}[where]
+        step = 0
+        while True:
+            step += 1
+            fired = tmp_path / str(step)
+            fired.mkdir()
+            armed_at = f"fired:{fired},restore.after_step=kill@{step}"
+            done = run_weft("restore", str(kept), WEFT_HOME=str(home), WEFT_FAULTS=armed_at)
+            if not any(fired.iterdir()):
+                break
+            assert done.returncode == -signal.SIGKILL, done.stderr
+
+            refused = run_weft("up", "--port", "0", "--detach", WEFT_HOME=str(home))
+            assert (refused.returncode, (home / "restore.json").exists()) == (4, True)
+            assert f"weft restore {kept}" in refused.stderr
+            before = before_of(home) if where == "used" else None
+            assert str(before or "Nothing was there before") in refused.stderr
+
+            facts = json.loads(do(home, "restore", str(kept), "--json"))
+            if where == "used":
+                assert facts["conflicts"]["missing"] == [{"first": "b2.j1", "n_jobs": 1}]
+                shutil.rmtree(home / "pg")
+                Path(facts["moved_to"]).rename(home / "pg")  # as the page says
+            else:
+                assert facts["moved_to"] is None
+                shutil.rmtree(home / "pg")
+        assert step == {"used": 6, "new": 4}[where], "a point stands after each step"
+        assert done.returncode == 0, done.stderr
+        assert not (home / "restore.json").exists()
+        do(home, "up", "--port", "0", "--detach")
+        try:
+            do(home, "status", "b1")
+            assert "does not exist" in run_weft("status", "b2", WEFT_HOME=str(home)).stderr
+        finally:
+            do(home, "down")
+
+
+def do(home: Path, *words: str) -> str:
+    done = run_weft(*words, WEFT_HOME=str(home))
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout)
+
+
+def before_of(home: Path) -> Path:
+    """Return where the former database of a home is: aside, or still in its place."""
+    return next(home.glob("pg.before-*"), home / "pg")

@@ -3,6 +3,8 @@
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -22,18 +24,47 @@ def first(backup: Path, pattern: str) -> Path:
     return next(path for path in sorted(backup.glob(pattern)) if path.stat().st_size > 100)
 
 
-def note(copy: Path, **facts: object) -> None:
+def change(copy: Path, **facts: object) -> None:
     facts = json.loads((copy / "backup.json").read_text()) | facts
     kept = {name: fact for name, fact in facts.items() if fact is not None}
     (copy / "backup.json").write_text(json.dumps(kept))
 
 
+def note(copy: Path, **facts: object) -> None:
+    """Change the manifest as if it had been written so."""
+    change(copy, **facts, sum=None)
+    text = json.dumps(json.loads((copy / "backup.json").read_text()), sort_keys=True)
+    change(copy, sum=sha256(text.encode()).hexdigest())
+
+
+def outdate(copy: Path, name: str) -> None:
+    change(copy, **{name: "2026-11-27T00:00:00+00:00"})
+
+
+def change_list(manifest: Path) -> None:
+    """Change the list of files of the data, and its own sum with it."""
+    begin = manifest.read_bytes().partition(b'"Manifest-Checksum"')[0] + b" "
+    manifest.write_bytes(
+        begin + b'"Manifest-Checksum": "' + sha256(begin).hexdigest().encode() + b'"}\n'
+    )
+
+
+OUTDATED = ("release", "begun_at", "made_at", "sums", "sum", "conflicts", "home")
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "data": (lambda copy: flip(first(copy, "pg/base/*/*")), "was changed"),
     "gone": (lambda copy: first(copy, "pg/global/*").unlink(), "is missing"),
     "log": (lambda copy: first(copy, "pg/pg_wal/0*").write_bytes(bytes(1 << 24)), "pg_waldump"),
     "list": (lambda copy: flip(copy / "pg/backup_manifest"), "backup_manifest"),
     "secrets": (lambda copy: flip(copy / "secrets.json"), "was changed after the backup"),
+    "other list": (
+        lambda copy: change_list(copy / "pg/backup_manifest"),
+        "was changed after the backup",
+    ),
+    **{
+        f"manifest's {name}": (partial(outdate, name=name), "json was changed")
+        for name in OUTDATED
+    },
+    "no sum": (lambda copy: change(copy, sum=None), "not a whole backup"),
     "end": (lambda copy: (copy / "backup.json").unlink(), "not a whole backup"),
     "newer": (lambda copy: note(copy, schema="9999_x", release="9.9"), "weft 9.9 made it"),
     "schema": (lambda copy: note(copy, schema="x"), "not a whole backup"),
@@ -85,7 +116,12 @@ def test_a_backup_is_restored_whole_or_not_at_all(tmp_path: Path, small_disk: Pa
         assert not list(small_disk.glob("home/pg*"))
         assert (weft.home / "pg/global/pg_control").read_bytes() == was
 
-        conflicts = json.loads(do(weft, "restore", str(kept), "--json"))["conflicts"]
+        noted = shutil.copytree(kept, tmp_path / "noted")
+        note(noted, conflicts={"again": "none"}, home="/etc", moved_to="/etc")
+        facts = json.loads(do(weft, "restore", str(noted), "--json"))
+        assert facts["home"] == str(weft.home)
+        assert Path(facts["moved_to"]).parent == weft.home
+        conflicts = facts["conflicts"]
         assert conflicts["again"] == [f"{running}.j1", f"{ran_on}.j1"]
         assert conflicts["missing"] == [{"first": "b4.j1", "n_jobs": 1}]
         told = weft.run("doctor").stdout.decode()

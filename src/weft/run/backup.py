@@ -3,7 +3,10 @@
 DIR/pg/          the data directory, as pg_basebackup copies it from the running server
 DIR/*.json       what the data is of no use without: logins and keys
 DIR/weft.toml    the settings
-DIR/backup.json  written last: release, schema, time and the sums of these files
+DIR/backup.json  written last: release, schema, time, the sums of these files, and its own
+
+A restore takes several steps. From the first to the last, HOME/restore.json stands there: `weft
+up` refuses such a home, and the next restore begins anew.
 """
 
 import json
@@ -20,6 +23,7 @@ from typing import Any, Final
 from weft import __version__
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import Conflict, WeftError
+from weft.faults import fault_point
 from weft.run.admin import ask_owner
 from weft.run.home import Home, write_private
 from weft.run.login import password_of
@@ -32,6 +36,12 @@ _MANIFEST = "backup.json"
 CONFLICTS: Final = "restored-"
 """Begins the name of a file of the home: what jobs a restore has forgotten."""
 _KEPT = ("weft.toml", "secrets.json", "secret-keys.json", "callback.json")
+_SUMMED = (*_KEPT, "pg/backup_manifest")
+_SUM: Final = "sum"
+"""The manifest's own sum, of all its other fields."""
+_TOLD: Final = ("release", "schema", "begun_at", "made_at")
+"""What a restore returns of a manifest."""
+_after_step = fault_point("restore.after_step")
 
 
 class BackupRefused(Conflict, code="BACKUP.REFUSED"):
@@ -71,7 +81,7 @@ def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:
             "made_at": made,
             "sums": _sums(target),
         }
-        (target / _MANIFEST).write_text(json.dumps(facts, indent=1))
+        (target / _MANIFEST).write_text(json.dumps({**facts, _SUM: _sum_of(facts)}, indent=1))
         os.sync()
     return {"directory": str(target), **facts}
 
@@ -80,7 +90,7 @@ def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
     """Check a backup, and make it the database of the home, which must be down.
 
     The database that was there is moved aside. Keys that the home has stay, and are joined by
-    those of the backup.
+    those of the backup. After a restore that was killed, the next one begins anew.
     """
     _check_embedded(settings, f"pg_restore --single-transaction --dbname=DSN {source}/weft.dump")
     home, source = Home(settings.home), source.absolute()
@@ -88,6 +98,7 @@ def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
     with home.locked():
         manifest = _checked(source)
         server = EmbeddedServer(home.pg, home.socket_dir())
+        _undo_interrupted(home)
         conflicts = None
         if server.is_initialised:
             server.stop()  # the remains of a killed `weft up`
@@ -96,15 +107,36 @@ def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
         with _whole_or_removed(fresh):
             shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
             server.copy_data(source / "pg", fresh)
-            aside = _move_aside(home.pg)
+            aside = _place_aside(home.pg)
+            home.begin_restore(source, aside)
+            _after_step()
+            if aside:
+                home.pg.rename(aside)
+                _after_step()
             fresh.rename(home.pg)
+            _after_step()
         _take_secrets(home, Home(source))
+        _after_step()
         if conflicts is not None:
             name = f"{CONFLICTS}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.json"
             write_private(home.path / name, json.dumps(conflicts, indent=1))
             conflicts["file"] = str(home.path / name)
+            _after_step()
+        home.end_restore()
     facts = {"home": str(home.path), "moved_to": aside and str(aside), "conflicts": conflicts}
-    return {**facts, **manifest}
+    return facts | {name: manifest[name] for name in _TOLD}
+
+
+def _undo_interrupted(home: Home) -> None:
+    """Put back what a restore that was killed had moved aside; what it had copied goes."""
+    interrupted = home.interrupted_restore()
+    if interrupted is None:
+        return
+    aside = interrupted.moved_to
+    if aside is None or aside.exists():
+        shutil.rmtree(home.pg, ignore_errors=True)
+    if aside is not None and aside.exists():
+        aside.rename(home.pg)
 
 
 def _conflicts(
@@ -113,7 +145,7 @@ def _conflicts(
     """Return which jobs the database that is given up has seen run, or come, since the backup;
     None: it does not start any more.
     """
-    since = datetime.fromisoformat(manifest.get("begun_at", manifest["made_at"]))
+    since = datetime.fromisoformat(manifest["begun_at"])
     try:
         server.start()
         rows = ask_owner(settings, lambda admin: admin.changed_since(since))
@@ -138,14 +170,21 @@ def _check_embedded(settings: Settings, command: str) -> None:
 def _checked(source: Path) -> Mapping[str, Any]:
     try:
         manifest = read_json((source / _MANIFEST).read_bytes(), dict[str, Any])
-        schema, sums = number_of(str(manifest["schema"])), manifest["sums"]
-        release, _ = manifest["release"], manifest["made_at"]
+        own_sum, schema = manifest.pop(_SUM), number_of(str(manifest["schema"]))
+        sums, release = manifest["sums"], manifest["release"]
+        _ = [datetime.fromisoformat(manifest[name]) for name in ("begun_at", "made_at")]
     except (OSError, ValueError, KeyError, TypeError, Unreadable) as error:
         raise BackupUnusable(
             f"{source} is not a whole backup",
             detail=f"{source / _MANIFEST}, which `weft backup` writes last, cannot be read.",
             hint="Name the directory that was given to `weft backup`, or an older backup.",
         ) from error
+    if own_sum != _sum_of(manifest):
+        raise BackupUnusable(
+            f"the backup in {source} is damaged",
+            detail=f"{source / _MANIFEST} was changed after the backup.",
+            hint="Use another copy of it, or an older backup.",
+        )
     if schema > number_of(whole_schema().name):
         raise BackupUnusable(
             "the backup was made by a newer weft",
@@ -155,7 +194,7 @@ def _checked(source: Path) -> Mapping[str, Any]:
     if sums != _sums(source):
         raise BackupUnusable(
             f"the backup in {source} is damaged",
-            detail=f"{', '.join(_KEPT)}: one of them was changed after the backup.",
+            detail=f"{', '.join(_SUMMED)}: one of them was changed after the backup.",
             hint="Use another copy of it, or an older backup.",
         )
     verify_backup(source / "pg")
@@ -168,15 +207,21 @@ def _names_in(directory: Path) -> Iterator[str]:
 
 def _sums(directory: Path) -> dict[str, str]:
     return {
-        name: sha256((directory / name).read_bytes()).hexdigest() for name in _names_in(directory)
+        name: sha256((directory / name).read_bytes()).hexdigest()
+        for name in _SUMMED
+        if (directory / name).is_file()
     }
 
 
-def _move_aside(data: Path) -> Path | None:
+def _sum_of(facts: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _place_aside(data: Path) -> Path | None:
+    """Return where a database goes that a restore replaces; None: there is none."""
     if not data.exists():
         return None
-    aside = data.with_name(f"pg.before-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
-    return data.rename(aside)
+    return data.with_name(f"pg.before-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
 
 
 def _take_secrets(home: Home, backup: Home) -> None:

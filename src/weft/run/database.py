@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from weft.core.errors import Conflict
-from weft.run.home import Home
+from weft.run.home import Home, InterruptedRestore
 from weft.run.login import check_dsn, password_of, with_login
 from weft.run.secrets_file import EMBEDDED
 from weft.store.embedded import EmbeddedServer, new_password
@@ -24,6 +24,29 @@ class SecretsLost(Conflict, code="UP.SECRETS_LOST"):
     """The embedded server exists, but its passwords are missing."""
 
 
+class RestoreInterrupted(Conflict, code="UP.RESTORE_INTERRUPTED"):
+    """A `weft restore` of this home was killed between its steps."""
+
+    def __init__(self, home: Home, restore: InterruptedRestore) -> None:
+        aside = restore.moved_to
+        if aside is None:
+            before, back = (
+                "Nothing was there before.",
+                f"To begin with nothing, remove {home.pg} and",
+            )
+        elif aside.exists():
+            before = f"What was there before stands in {aside}."
+            back = f"To go back instead, rename that to {home.pg}, in place of what is there, and"
+        else:
+            before = f"What was there before still stands in {home.pg}."
+            back = "To go on with that instead,"
+        super().__init__(
+            f"a restore of {home.path} was interrupted",
+            detail=before,
+            hint=f"Run `weft restore {restore.backup}` again. {back} remove {home.restore_file}.",
+        )
+
+
 class EmbeddedDatabase:
     """The server in the home."""
 
@@ -33,7 +56,12 @@ class EmbeddedDatabase:
         self._server = EmbeddedServer(home.pg, home.socket_dir())
 
     async def start(self) -> subprocess.Popen[bytes]:
-        """Start the server as our child; create it the first time."""
+        """Start the server as our child; create it the first time.
+
+        Raises `RestoreInterrupted`, `SecretsLost`, and what `EmbeddedServer` raises.
+        """
+        if (interrupted := self._home.interrupted_restore()) is not None:
+            raise RestoreInterrupted(self._home, interrupted)
         secrets = self.logins()
         if not self._server.is_initialised:
             # The passwords come first: a crash between the two must not lock us out.

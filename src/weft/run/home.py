@@ -6,6 +6,7 @@
     callback.json   the key with which callbacks are signed (0600)
     secret-keys.json  the keys that encrypt secrets of jobs, the newest first (0600)
     pg/             data of the embedded server
+    restore.json    while a restore is under way: of what, and where the former pg/ goes
     logs/           output of jobs
     files/          files that jobs have left
     checkpoints/    what jobs keep between their attempts
@@ -29,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,15 @@ class HomeInUse(Conflict, code="UP.HOME_IN_USE"):
         )
 
 
+@dataclass(frozen=True)
+class InterruptedRestore:
+    """A `weft restore` that has not reached its end."""
+
+    backup: str
+    moved_to: Path | None
+    """Where it moved, or was about to move, the database of the home; None: there was none."""
+
+
 class Home:
     """The paths and files of one home. Making one touches nothing."""
 
@@ -85,6 +96,7 @@ class Home:
         self.client_file = self.path / "client.json"
         self.callback_file = self.path / "callback.json"
         self.secret_keys_file = self.path / "secret-keys.json"
+        self.restore_file = self.path / "restore.json"
         self.lock_file = self.run / "up.lock"
 
     def prepare(self) -> None:
@@ -195,6 +207,35 @@ class Home:
         """Remember which database is at an address."""
         known = _read_json(self.databases_file)
         write_private(self.databases_file, {**known, name: database_id})
+
+    def begin_restore(self, backup: Path, moved_to: Path | None) -> None:
+        """Mark that the database is about to be replaced, durably."""
+        name = moved_to and moved_to.name
+        write_private(self.restore_file, {"backup": str(backup), "moved_to": name})
+
+    def end_restore(self) -> None:
+        """Take the mark away, once all that was done under it is durable."""
+        os.sync()
+        self.restore_file.unlink()
+
+    def interrupted_restore(self) -> InterruptedRestore | None:
+        """Return the restore whose mark stands; None: none does. Call it while the home is locked:
+        a restore that is under way has that mark, too.
+        """
+        if not self.restore_file.exists():
+            return None
+        known = _read_json(self.restore_file)
+        try:
+            name = known["moved_to"]
+            return InterruptedRestore(known["backup"], name and self.path / Path(name).name)
+        except (KeyError, TypeError) as error:
+            raise HomeNotUsable(
+                f"cannot use {self.path} as home",
+                detail=f"A restore was interrupted, and {self.restore_file}, which says what it "
+                "has moved aside, cannot be read.",
+                hint=f"Name the database that you want {self.pg}, remove {self.restore_file}, and "
+                "go on.",
+            ) from error
 
     def secret_keys(self) -> Sequence[str]:
         """Return the keys that encrypt secrets of jobs, the newest first."""

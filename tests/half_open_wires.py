@@ -49,7 +49,9 @@ class HalfOpenWire:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             listening.settimeout(0)
             user = self._parts.netloc.rpartition("@")[0]
-            query = {name: value for name, value in self._query.items() if name != "host"}
+            query = {
+                name: value for name, value in self._query.items() if name not in {"host", "port"}
+            }
             self.dsn = urlunsplit(
                 self._parts._replace(
                     netloc=f"{user}@127.0.0.1:{listening.getsockname()[1]}",

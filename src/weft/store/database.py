@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import cache, partial
 from time import perf_counter
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
 import asyncpg
 import msgspec
@@ -396,6 +397,16 @@ class _Lent(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
             await super().set_type_codec(*args, **options)
 
 
+def without_variables(dsn: str) -> dict[str, Any]:
+    """Return what asyncpg is given beside a DSN that says all, as that of the embedded server, for
+    it to read no variable of PostgreSQL at all: what a DSN for an older libpq cannot say.
+
+    Another DSN is completed by these variables, as everywhere.
+    """
+    says_all = dict(parse_qsl(urlsplit(dsn).query)).get("sslmode") == "disable"
+    return {"direct_tls": False, "gsslib": "gssapi"} if says_all else {}
+
+
 @asynccontextmanager
 async def open_database(
     dsn: str,
@@ -417,6 +428,7 @@ async def open_database(
     pool = asyncpg.create_pool(
         dsn,
         **kind,
+        **without_variables(dsn),
         min_size=0,
         max_size=connections_max,
         init=prepare_connection,

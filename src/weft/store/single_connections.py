@@ -9,7 +9,14 @@ from typing import Any
 
 import asyncpg
 
-from weft.store.database import CONNECT_TIMEOUT_S, call_name, call_text, call_values, fetch_on
+from weft.store.database import (
+    CONNECT_TIMEOUT_S,
+    call_name,
+    call_text,
+    call_values,
+    fetch_on,
+    without_variables,
+)
 
 CALL_S = 120.0
 """The limit of a call, unless it names another one."""
@@ -28,6 +35,7 @@ async def connect_single(
     """
     return await asyncpg.connect(
         dsn,
+        **without_variables(dsn),
         timeout=CONNECT_TIMEOUT_S,
         command_timeout=call_s or CALL_S,
         server_settings=server_settings,

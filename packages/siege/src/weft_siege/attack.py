@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from weft.client.api import Api
 from weft.run.role_process import RoleFailed
+from weft.settings import outer_environment
 from weft_siege.bucket import STORE, expected, said
 from weft_siege.checks import check
 from weft_siege.crowd import Crowd
@@ -224,7 +224,7 @@ class Attack:
 def _audit(home: Path, python: str) -> list[str]:
     """Return the checks of `weft audit` that find differences: of the release of the schema."""
     words = [python, "-P", "-m", "weft.cli", "audit", "--home", str(home), "--json"]
-    environ = environment_of(python, os.environ)
+    environ = environment_of(python, outer_environment())
     answer = subprocess.run(words, check=False, capture_output=True, text=True, env=environ)
     if answer.returncode not in {0, 1}:
         return [answer.stderr]

@@ -1,6 +1,5 @@
 """Clocks that are turned, by libfaketime in front of what the siege starts."""
 
-import os
 import subprocess
 import sys
 import time
@@ -8,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weft.core.errors import Invalid
+from weft.settings import outer_environment
 
 ACT = "clock"
 """Before how far it is turned, as the library reads it."""
@@ -24,7 +24,7 @@ class Clocks:
         self._library, self._directory = library, directory
         self.turn("", f"{ACT}+{_TRIED_S}")
         words = [sys.executable, "-I", "-S", "-c", "import time; print(time.time())"]
-        environ = {**os.environ, **self.environment("")}
+        environ = {**outer_environment(), **self.environment("")}
         said = subprocess.run(words, check=False, capture_output=True, text=True, env=environ)
         ahead_s = float(said.stdout or 0) - time.time() - _TRIED_S
         if abs(ahead_s) > _NEAR_S:

@@ -124,8 +124,9 @@ class DatabaseWire(Wire):
     def dsn(self, dsn: str) -> str:
         """Return by which address a login comes over the wire."""
         parts = urlsplit(dsn)
-        self._server = dict(parse_qsl(parts.query))["host"]
-        return urlunsplit(parts._replace(query=urlencode({"host": self._directory})))
+        query = dict(parse_qsl(parts.query))
+        self._server = query["host"]
+        return urlunsplit(parts._replace(query=urlencode({**query, "host": self._directory})))
 
     async def _listen(self) -> Server:
         self._directory.mkdir(mode=0o700)

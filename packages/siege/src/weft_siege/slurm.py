@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from weft.core.errors import Invalid
+from weft.settings import outer_environment
 from weft.wire.processes import all_pids, parts_of
 from weft_siege.faults import CONTROLLER, Fault
 from weft_siege.processes import SIGNALS, send
@@ -26,7 +27,7 @@ class Slurm:
     """What a gateway must know of it; jobs and their output are below the siege's directory."""
 
     def __init__(self, conf: Path, directory: Path) -> None:
-        self._environ = {**os.environ, "SLURM_CONF": str(conf)}
+        self._environ = {**outer_environment(), "SLURM_CONF": str(conf)}
         self._directory = directory / "slurm"
         self.settings = {
             "WEFT_RUNNER": "slurm",

@@ -61,9 +61,19 @@ class EmbeddedServer:
         return postmaster_pid(self.data_dir)
 
     def dsn(self, user: str, password: str, database: str = DATABASE) -> str:
-        """Return the URL under which a role reaches the server."""
+        """Return the URL under which a role reaches the server.
+
+        It leaves nothing out that PostgreSQL's variables of whoever connects could say: those are
+        about another server.
+        """
         login = f"{quote(user, safe='')}:{quote(password, safe='')}"
-        return f"postgresql://{login}@/{database}?{urlencode({'host': str(self.socket_dir)})}"
+        place = {
+            "host": str(self.socket_dir),
+            "port": SOCKET_NAME.rpartition(".")[2],
+            "sslmode": "disable",
+            "target_session_attrs": "any",
+        }
+        return f"postgresql://{login}@/{database}?{urlencode(place)}"
 
     def initialise(self, admin_password: str, *, durable: bool = True) -> None:
         """Make the data directory. All or nothing: it appears under its name when it is complete.

@@ -1,6 +1,7 @@
 """Walls: what the login roles may do, and what a tenant can see of another."""
 
 import re
+from inspect import getsource
 
 import asyncpg
 import pytest
@@ -13,7 +14,10 @@ from weft.core import errors
 from weft.core.access.rights import UserRole
 from weft.ports.store import UNKEYED, Caller, NewBatch
 from weft.sql import files_of, rights_of
+from weft.store import ApiStore
 from weft.store.database import call_on
+from weft.store.driver_store import DriverStore
+from weft.store.worker_store import PostgresWorkerStore
 
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 
@@ -95,6 +99,46 @@ async def test_login_roles_call_what_is_theirs_only(world: World, role: str) -> 
 
     assert {row["proname"] for row in rows} == granted
     assert not {name for name in granted if name.startswith("_")}
+
+
+STORES = {
+    ApiStore: "weft_api",
+    DriverStore: "weft_driver",
+    PostgresWorkerStore: "weft_worker",
+}
+
+
+def called_by(store: type) -> set[str]:
+    """Return the functions that a store calls: those that it declares, and those that its code
+    names.
+    """
+    declared = {
+        method.declared[0]
+        for name in dir(store)
+        if hasattr(method := getattr(store, name), "declared")
+    }
+    written = {
+        word
+        for part in store.__mro__
+        if part.__module__.startswith("weft.store")
+        for word in re.findall(
+            r"\b(?:call|value|call_on|call_long)\((?:\s*\w+,)?\s*\"(\w+)\"", getsource(part)
+        )
+    }
+    return declared | written
+
+
+@pytest.mark.parametrize("store", STORES)
+async def test_login_may_call_what_its_store_calls(store: type, world: World) -> None:
+    rows = await world.admin.fetch(
+        "SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "
+        "AND has_function_privilege($1, p.oid, 'EXECUTE')",
+        STORES[store],
+    )
+    found = called_by(store)
+
+    assert len(found) > 40
+    assert found - {row["proname"] for row in rows} == set()
 
 
 def test_functions_may_call_what_they_call() -> None:

@@ -17,7 +17,7 @@ from weft.client.http.address import _OF_A_START
 from weft.core.errors import Conflict
 from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
-from weft.run.login import NoRoleDatabase, login_dsn
+from weft.run.login import LOGINS, NoRoleDatabase, login_dsn
 from weft.run.secrets_file import EMBEDDED
 from weft.settings import Settings
 
@@ -93,6 +93,24 @@ def test_lost_passwords_are_told_with_the_way_out(home: Home) -> None:
     with pytest.raises(SecretsLost) as caught:
         asyncio.run(EmbeddedDatabase(home).start())
     assert str(home.pg) in caught.value.hint
+
+
+@pytest.mark.parametrize("login", LOGINS)
+def test_role_that_is_started_alone_has_the_login_of_its_calls(login: str, home: Home) -> None:
+    """An api serves workers outside, too: with the login of workers, or not at all."""
+    where = "db.example/weft"
+    for named in (*LOGINS, "weft_owner"):
+        given = f"postgresql://{named}:x@{where}"
+        settings = Settings(home=home.path, database=given)
+        is_enough = named in {login, "weft_owner"}
+        if not is_enough:
+            with pytest.raises(NoRoleDatabase, match=login):
+                login_dsn(settings, login)
+        kept = f"postgresql://{login}:y@{where}"
+        home.write_secrets({login: kept}, where)
+
+        assert login_dsn(settings, login) == (given if is_enough else kept)
+        home.secrets_file.unlink()
 
 
 def test_reader_never_sees_half_a_file(home: Home) -> None:

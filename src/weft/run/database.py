@@ -11,12 +11,11 @@ from contextlib import suppress
 
 from weft.core.errors import Conflict
 from weft.run.home import Home, InterruptedRestore
-from weft.run.login import check_dsn, password_of, with_login
+from weft.run.login import LOGINS, check_dsn, password_of, with_login
 from weft.run.secrets_file import EMBEDDED
 from weft.store.embedded import EmbeddedServer, new_password
 from weft.telemetry.log import log
 
-LOGINS = ("weft_api", "weft_driver", "weft_worker")
 _SUPERUSER = "postgres"
 
 

@@ -6,10 +6,14 @@ from contextlib import closing
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
+from weft.core.database_name import database_name
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.settings import Settings
+
+LOGINS: Final = ("weft_api", "weft_driver", "weft_worker")
+"""Each may call the functions of its role, and no others."""
 
 
 class NoRoleDatabase(Unavailable, code="UP.NO_DATABASE"):
@@ -20,18 +24,34 @@ def login_dsn(settings: Settings, login: str) -> str:
     """Return the DSN for a login such as `weft_driver`.
 
     A role of `weft up` has one of its own in the home's secrets. A role that is started alone, on
-    another host for instance, takes the setting `database` if it is given.
+    another host for instance, takes the setting `database` if it is given, unless that names the
+    login of another role.
+
+    Raises `BadDsn`, `NoRoleDatabase`.
     """
     if settings.database is not None and not is_supervised():
-        return check_dsn(settings.database)
-    dsn = Home(settings.home).secrets().get(login)
-    if dsn is None:
+        dsn = check_dsn(settings.database)
+        named = user_of(dsn)
+        if named == login or named not in LOGINS:
+            return dsn
+        # An api also serves workers outside, whose calls are not those of its own login.
+        other = Home(settings.home).secrets(database_name(dsn)).get(login)
+        if other is None:
+            raise NoRoleDatabase(
+                f"no login {login} is known here",
+                detail=f"The setting `database` names {named}, which may not make the calls of "
+                f"{login}, and secrets.json in {settings.home} has no other login.",
+                hint="Use the home of the server, or name the owner of the database.",
+            )
+        return other
+    found = Home(settings.home).secrets().get(login)
+    if found is None:
         raise NoRoleDatabase(
             f"no database is known for {login}",
             detail=f"{settings.home} has no secrets.json, and no setting `database` is given.",
             hint="Start the role with `weft up`, or give it a login with `--database DSN`.",
         )
-    return dsn
+    return found
 
 
 class BadDsn(Invalid, code="UP.BAD_DSN"):
@@ -52,6 +72,12 @@ def check_dsn(dsn: str) -> str:
         detail=why,
         hint="Write it as postgresql://user:password@host:5432/database.",
     )
+
+
+def user_of(dsn: str) -> str:
+    """Return the login in a DSN; empty if there is none."""
+    parts = urlsplit(dsn)
+    return dict(parse_qsl(parts.query)).get("user") or unquote(parts.username or "")
 
 
 def password_of(dsn: str) -> str:

@@ -129,6 +129,7 @@ class Application:
 
     async def finish(self) -> None:
         """Leave nothing behind in the database; call it when the server has stopped."""
+        self.services.readiness.stop()
         await self.services.feeds.finish()
         await self._login_failures.finish()
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 
 from weft.api.feeds import Feeds
 from weft.api.open_streams import OpenStreams
+from weft.api.readiness import Readiness
 from weft.api.web_tokens.providers import Providers
 from weft.ports.file_store import FileStore, UrlReader
 from weft.ports.log_store import LogStore
@@ -51,6 +52,7 @@ class Services(SubmissionServices):
     """Set when the server stops: streams end."""
     streams: OpenStreams = field(default_factory=OpenStreams)
     """The answers that go on, which end with the right to them."""
+    readiness: Readiness = field(init=False)
     callback_key: str | None = field(default=None, repr=False)
     """Signs the callbacks of all tenants."""
     providers: Providers = field(default_factory=Providers)
@@ -76,6 +78,11 @@ class Services(SubmissionServices):
     look_ups: AsksLookUps | None = None
     """What configurations of items ask; None: this application asks nothing."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make what asks the store."""
+        super().__post_init__()
+        self.readiness = Readiness(self.store.ready)
 
     async def transports_of(self, caller: Caller) -> Sequence[str]:
         """Return the names of the connections that the caller's tenant has."""

@@ -35,8 +35,8 @@ async def healthz() -> Response[bytes]:
 
 @get("/readyz", OPEN, opt={"answer": Health})
 async def readyz(request: AnyRequest) -> Response[bytes]:
-    """Tell whether requests can be served: the database answers."""
-    await request.services.store.ready()
+    """Tell whether requests can be served: the database answers, within two seconds."""
+    await request.services.readiness.check()
     return reply({"status": "ready"})
 
 

@@ -15,7 +15,7 @@ import pytest
 from up.weft_up import DEADLINE_S, WEFT, run_weft
 from weft.client.http.address import _OF_A_START
 from weft.core.errors import Conflict
-from weft.run.database import EmbeddedDatabase, SecretsLost
+from weft.run.database import EmbeddedDatabase, RestoreInterrupted, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
 from weft.run.login import LOGINS, NoRoleDatabase, login_dsn
 from weft.run.secrets_file import EMBEDDED
@@ -93,6 +93,27 @@ def test_lost_passwords_are_told_with_the_way_out(home: Home) -> None:
     with pytest.raises(SecretsLost) as caught:
         asyncio.run(EmbeddedDatabase(home).start())
     assert str(home.pg) in caught.value.hint
+
+
+def test_interrupted_restore_is_told_with_the_ways_out(home: Home) -> None:
+    aside = home.path / "pg.before-20261127T000000Z"
+    for moved_to, made, told in (
+        (None, None, "Nothing was there before"),
+        (aside, None, str(home.pg)),
+        (aside, aside, str(aside)),
+    ):
+        if made is not None:
+            made.mkdir()
+        home.begin_restore(Path("/backup/monday"), moved_to)
+        with pytest.raises(RestoreInterrupted, match="was interrupted") as caught:
+            asyncio.run(EmbeddedDatabase(home).start())
+        assert told in caught.value.detail
+        assert "`weft restore /backup/monday` again" in caught.value.hint
+        assert not home.pg.exists()
+    home.restore_file.write_text("{")
+    with pytest.raises(HomeNotUsable, match="as home") as unreadable:
+        asyncio.run(EmbeddedDatabase(home).start())
+    assert str(home.restore_file) in unreadable.value.hint
 
 
 @pytest.mark.parametrize("login", LOGINS)

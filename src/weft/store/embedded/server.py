@@ -67,13 +67,13 @@ class EmbeddedServer:
         about another server.
         """
         login = f"{quote(user, safe='')}:{quote(password, safe='')}"
-        place = {
+        words = {
             "host": str(self.socket_dir),
             "port": SOCKET_NAME.rpartition(".")[2],
             "sslmode": "disable",
             "target_session_attrs": "any",
         }
-        return f"postgresql://{login}@/{database}?{urlencode(place)}"
+        return f"postgresql://{login}@/{database}?{urlencode(words)}"
 
     def initialise(self, admin_password: str, *, durable: bool = True) -> None:
         """Make the data directory. All or nothing: it appears under its name when it is complete.

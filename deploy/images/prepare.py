@@ -11,8 +11,8 @@ import sys
 import time
 
 from weft.core.errors import Unavailable, WeftError
-from weft.run.database import LOGINS, prepare_schema
-from weft.run.login import with_login
+from weft.run.database import prepare_schema
+from weft.run.login import LOGINS, with_login
 from weft.store import open_admin
 
 _WAIT_S = 120

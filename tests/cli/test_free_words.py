@@ -57,7 +57,7 @@ FREE: Mapping[str, str] = {
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
         --rate --attribute --resource
-        --env --label --no-env --param answer--set resubmit-1 set-1 param-set-1""",
+        --env --label --no-env --param answer--set submit--set resubmit-1 set-1 param-set-1""",
     "numbers or ranges of exit codes, and reasons": """
         --exit-codes --external-errors --retry-on --retry-with --halt""",
     "of one batch, whose number stands elsewhere on the line": """

@@ -105,7 +105,7 @@ def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGKILL)
         # On a busy machine a process that was killed takes its time to end.
         until_so(lambda: all(") Z " in Path(f"/proc/{pid}/stat").read_text() for pid in strays))
-        (tmp_path / "looks").unlink()
+        (tmp_path / "looks").unlink(missing_ok=True)
         os.kill(spawner.pid, signal.SIGCONT)
         children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children")
         until_so(lambda: len(children.read_text().split()) == 1)

@@ -6,12 +6,13 @@ Built-in plug-ins are found in the same way. A port that gets such a group adds 
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from weft.core.errors import Invalid, missing_package
@@ -72,8 +73,7 @@ class PluginGroup(NamedTuple, Generic[Plugin]):
     def _entries(self) -> Mapping[str, str]:
         """Return where each stands, as `module:name`; of two of a name the first on the path."""
         found: dict[str, str] = {}
-        folders = (folder for folder in map(Path, sys.path) if folder.is_dir())
-        for text in _declarations(*((one, one.stat().st_mtime_ns) for one in folders)):
+        for text in _declarations(*_folders()):
             section = f"\n{text}".partition(f"\n[{self.group}]\n")[2].partition("\n[")[0]
             for line in section.splitlines():
                 name, sign, target = line.partition("=")
@@ -93,6 +93,15 @@ def _load(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
         return loaded(target)
     except ModuleNotFoundError as error:
         raise missing_package(error) from error
+
+
+def _folders() -> Iterator[tuple[Path, int]]:
+    """Yield the folders of packages, each with when something came or went there."""
+    for folder in map(Path, sys.path):
+        with suppress(OSError):  # there is none, or it is not ours to look at
+            found = folder.stat()
+            if S_ISDIR(found.st_mode):
+                yield folder, found.st_mtime_ns
 
 
 @lru_cache(maxsize=1)

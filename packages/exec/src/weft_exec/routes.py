@@ -22,6 +22,7 @@ from weft.core.access.rights import Permission, Right
 from weft.core.access.secret_variables import hides, patterns_of
 from weft.core.bounded import read_json
 from weft.core.errors import (
+    BatchNotFound,
     ExecElsewhere,
     InvalidValue,
     JobNotRunning,
@@ -107,7 +108,7 @@ async def _checked(request: AnyRequest) -> Sequence[Row]:
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     services, caller = request.services, request.caller
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
-    if await services.owner_of(caller, batch_id) == caller.user_name:
+    if await _is_owner(services, caller, batch_id):
         return attempts
     spec = (await services.store.get_job(caller, batch_id, job_id))["spec"]
     if spec is not None and _hides(spec, services.settings):
@@ -120,6 +121,14 @@ async def _checked(request: AnyRequest) -> Sequence[Row]:
             hint="Ask its owner to do it, or to submit a job that needs neither.",
         )
     return attempts
+
+
+async def _is_owner(services: Services, caller: Caller, batch_id: int) -> bool:
+    """Say whether the batch is the caller's; it is not if only a job of it is shared with them."""
+    try:
+        return await services.owner_of(caller, batch_id) == caller.user_name
+    except BatchNotFound:
+        return False
 
 
 def _hides(spec: JobSpec, settings: Settings) -> bool:
@@ -150,7 +159,7 @@ async def _begin(
         caller.tenant_id,
         document.terminal.name if document.terminal else "",
         bool(document.port),
-        await services.owner_of(caller, of.key.batch_id) == caller.user_name,
+        await _is_owner(services, caller, of.key.batch_id),
     )
     path = Home(settings.home).run / f"spawner-{file_name(of.worker)}.sock{wire.SUFFIX}"
     channel: Channel | CarriedCommand | wire.Refused | None = await begin(

@@ -307,7 +307,8 @@ def test_restore_killed_at_its_points(where: str, tmp_path: Path) -> None:
         assert step == {"used": 6, "new": 4}[where], "a point stands after each step"
         assert done.returncode == 0, done.stderr
         assert not (home / "restore.json").exists()
-        do(home, "up", "--port", "0", "--detach")
+        # The worker of the backup, which was made while it worked, is lost later.
+        do(home, "up", "--port", "0", "--detach", "--worker-name", "restored")
         try:
             do(home, "status", "b1")
             assert "does not exist" in run_weft("status", "b2", WEFT_HOME=str(home)).stderr

@@ -46,7 +46,7 @@ rm -rf "$own"
     --only-binary :all: ${sources[@]+"${sources[@]}"} --require-hashes -r "requirements/$name.txt"
 # Programs of this environment and jobs that they submit find weft and what it needs behind their own modules.
 if [[ $module == weft,* ]]; then
-    printf '%s\n' "$PWD"/integrations/*/src "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
+    printf '%s\n' "$PWD"/integrations/*/src "$PWD"/packages/*/src "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
 fi
 case $name in # their tools find them by entry points
     fsspec | mcp | opentelemetry | submitit) "$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e "integrations/$name" ;;

@@ -25,7 +25,7 @@ part() {
 }
 
 if [ -n "${WEFT_TEST_RANDOM-}" ]; then
-    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault and not engine and not world' $(grep -rl --include='test_*.py' '^from hypothesis' tests examples integrations/*/tests) "$@"
+    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault and not engine and not world' $(grep -rl --include='test_*.py' '^from hypothesis' tests examples integrations/*/tests packages/*/tests) "$@"
 fi
 read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \

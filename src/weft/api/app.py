@@ -1,5 +1,6 @@
 """The application: routes, doors, errors, and the middleware around them."""
 
+import asyncio
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, partial
 from typing import Final
@@ -111,6 +112,8 @@ class Application:
             OpenRequests(services.settings.tenant_requests_max),
         )
         self._app = ReadForwarded(inner, trusted)
+        self.asked = asyncio.Event()
+        """Is set by each request."""
         self.forget_changes = partial(
             forget_what_changes, notices, identities, services.queues, services.streams.forget
         )
@@ -119,6 +122,7 @@ class Application:
         """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.set()
         scope.setdefault("state", {})["services"] = self.services
         await self._app(scope, receive, send)
 

@@ -142,7 +142,7 @@ async def _serve(settings: Settings, name: str, told: Told) -> int:
                 *(asyncio.create_task(part.run()) for part in app.beside),
                 asyncio.create_task(app.forget_changes()),
                 asyncio.create_task(watch_certificate(settings)),
-                asyncio.create_task(watch_loop()),
+                asyncio.create_task(watch_loop(asked=app.asked)),
                 *map(asyncio.create_task, intakes(app.services, topics)),
                 *map(asyncio.create_task, submission_intakes(app.services, submissions)),
             ]

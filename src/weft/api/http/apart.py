@@ -29,6 +29,10 @@ async def apart(
     if n_bytes <= SMALL_BYTES:
         return function(*args, **kwargs)
     loop = asyncio.get_running_loop()
-    turn = (id(loop), 0 if caller is None else caller.tenant_id)
-    async with _turns.setdefault(turn, asyncio.Lock()):
-        return await loop.run_in_executor(_THREADS, partial(function, *args, **kwargs))
+    of = (id(loop), 0 if caller is None else caller.tenant_id)
+    turn = _turns.setdefault(of, asyncio.Lock())
+    await turn.acquire()
+    working = loop.run_in_executor(_THREADS, partial(function, *args, **kwargs))
+    # Whoever is cancelled goes, but the thread goes on, and with it the turn of its tenant.
+    working.add_done_callback(lambda _: turn.release())
+    return await asyncio.shield(working)

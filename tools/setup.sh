@@ -73,7 +73,7 @@ quietly "$uv" pip sync --quiet --python .venv/bin/python --only-binary :all: --r
 # Among the tools of development is what builds weft; else uv fetches it for the build alone.
 isolation=(); if [ "$kind" = dev ]; then isolation=(--no-build-isolation); fi
 # Of the packages of weft, all for development; else those that `weft[embedded]` brings.
-packages=(each exec forecast link pages top apps brokers lines waits)
+packages=($(sed -nE '/^(server|embedded) = \[/,/^\]/s#^ *"weft-([a-z]+) @.*#\1#p' pyproject.toml))
 if [ "$kind" = dev ]; then packages=($(cd packages && ls -d */ | tr -d /)); fi
 quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps ${isolation[@]+"${isolation[@]}"} --editable . $(printf -- '--editable packages/%s ' "${packages[@]}")
 wanted "$kind" >"$stamp"

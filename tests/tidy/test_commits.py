@@ -53,3 +53,16 @@ def test_subjects_name_their_area_and_fit() -> None:
 )
 def test_which_subjects_are_good(subject: str, *, good: bool) -> None:
     assert is_good(subject) is good
+
+
+def test_commits_that_blame_passes_over_are_there() -> None:
+    """Git blame refuses to work with a file that names another one."""
+    subjects()  # skips without a history
+    lines = (ROOT / ".git-blame-ignore-revs").read_text().splitlines()
+    named = [line for line in lines if not line.startswith("#")]
+    known = subprocess.run(
+        ["git", "rev-list", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+
+    assert named
+    assert set(named) <= set(known.stdout.split())

@@ -20,8 +20,8 @@ from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.worker.agent.specs import Signatures
 from weft_link.serving import WorkerLink
-from weft_link.serving.keeping import SpoolKeeping
-from weft_link.serving.left_files import LinkedFiles, removing
+from weft_link.serving.keeping import SpoolKeeping, looking
+from weft_link.serving.left_files import LinkedFiles
 from weft_link.serving.linked_hand_over import LinkedHandOver
 
 CONNECTIONS_MAX = 8
@@ -61,9 +61,10 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
             spool = FileSpool(home.logs, limits, tell)
             beside.append(asyncio.create_task(shipping.run()))
         keeping = SpoolKeeping(spool, limits, lambda: store)
-        beside.append(asyncio.create_task(keeping.run(every_s)))
+        beside.append(asyncio.create_task(looking(keeping.look, every_s)))
         beside.append(asyncio.create_task(keeping.watch_disk()))
-        beside.append(asyncio.create_task(removing(files, store, every_s)))
+        remove_deleted = partial(files.remove_deleted, store)
+        beside.append(asyncio.create_task(looking(remove_deleted, every_s)))
         async with tasks_beside(beside):
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)

@@ -42,21 +42,12 @@ class SpoolKeeping:
         self._find_store = find_store
         self._clock = clock
 
-    async def run(self, every_s: float) -> None:
-        """Look again and again, until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except (WeftError, OSError) as error:
-                log.warning("spool.not_looked_at", error=f"{error}")
-            await asyncio.sleep(every_s)
-
     async def watch_disk(self) -> None:
         """Look every second whether the disk has room, until cancelled. This alone waits for a
         slow disk: signs of life do not.
         """
         while True:
-            with suppress(OSError):  # `run` tells of it
+            with suppress(OSError):  # `look` tells of it
                 await asyncio.to_thread(self._spool.look_at_disk)
             await asyncio.sleep(_DISK_EVERY_S)
 
@@ -83,13 +74,13 @@ class SpoolKeeping:
                 _note(n_bytes, "strange")
 
     async def _remove_known(self, store: LinkedStore, found: Sequence[Spooled]) -> None:
-        removed = await _asked(sorted({one.batch_id for one in found}), store.list_removed)
+        removed = await asked_in_sets(sorted({one.batch_id for one in found}), store.list_removed)
         if removed:
             n_bytes = await asyncio.to_thread(self._spool.forget, removed)
             _note(n_bytes, "deleted")
             found = [one for one in found if one.batch_id not in removed]
         kept = sorted({(one.batch_id, job) for one in found for job in one.checkpoints})
-        if ended := await _asked(kept, store.list_ended_jobs):
+        if ended := await asked_in_sets(kept, store.list_ended_jobs):
             _note(await asyncio.to_thread(self._spool.forget_checkpoints, ended), "ended")
         if self._limits.keep_s is not None:
             found = await self._remove_old(store, found, self._limits.keep_s)
@@ -109,7 +100,7 @@ class SpoolKeeping:
 
     async def _remove_too_much(self, store: LinkedStore, found: Sequence[Spooled]) -> None:
         jobs = sorted({(one.batch_id, one.job_id) for one in found})
-        users = await _asked(jobs, store.list_job_users)
+        users = await asked_in_sets(jobs, store.list_job_users)
         tenants = {user.batch_id: user.tenant_id for user in users}
         of_tenant: defaultdict[int | None, list[Spooled]] = defaultdict(list)
         for one in found:
@@ -133,7 +124,7 @@ class SpoolKeeping:
     async def _drop(self, store: LinkedStore, one: Spooled, before: float | None, why: str) -> int:
         jobs = await asyncio.to_thread(lambda: self._spool.jobs_of(one, before=before))
         pairs = [(one.batch_id, job) for job in jobs]
-        ended = {job for _, job in await _asked(pairs, store.list_ended_jobs)}
+        ended = {job for _, job in await asked_in_sets(pairs, store.list_ended_jobs)}
         if not ended:
             return 0
         return await asyncio.to_thread(
@@ -152,16 +143,26 @@ async def _really_theirs(store: LinkedStore, found: Sequence[Spooled]) -> list[S
     known: list[Spooled] = []
     for folder, some in of_folder.items():
         jobs = [(one.batch_id, one.job_id) for one in some]
-        theirs = await _asked(jobs, partial(store.list_run_at, folder))
+        theirs = await asked_in_sets(jobs, partial(store.list_run_at, folder))
         left = sorted({one for one, _ in set(jobs) - theirs})
-        gone = await _asked(left, store.list_removed)
+        gone = await asked_in_sets(left, store.list_removed)
         known += [
             one for one in some if (one.batch_id, one.job_id) in theirs or one.batch_id in gone
         ]
     return known
 
 
-async def _asked(
+async def looking(look: Callable[[], Awaitable[None]], every_s: float) -> None:
+    """Look again and again for what is to go, until cancelled."""
+    while True:
+        try:
+            await look()
+        except (WeftError, OSError) as error:  # the next round tries again
+            log.warning("spool.not_looked_at", error=f"{error}")
+        await asyncio.sleep(every_s)
+
+
+async def asked_in_sets(
     things: Sequence[AskedT], ask: Callable[[Sequence[AskedT]], Awaitable[Sequence[FoundT]]]
 ) -> set[FoundT]:
     """Ask the store in bounded sets."""

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from weft.core.errors import NO_SPACE, DiskFull, WeftError
+from weft.core.errors import NO_SPACE, DiskFull
 from weft.core.states import AttemptKey
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.left_files import LeftFile
 from weft.ports.store import KeptFile
 from weft.ports.worker_link import LinkedStore
-from weft.telemetry.log import log
+from weft_link.serving.keeping import asked_in_sets
 from weft_link.serving.refusals import wrong_frame
 
 _PIECE_BYTES: Final = 1 << 20
@@ -55,10 +55,9 @@ class LinkedFiles:
     async def remove_deleted(self, store: LinkedStore) -> None:
         """Remove what deleted batches have left."""
         kept = KeptFiles(self._root / await store.database_id())
-        if batches := await asyncio.to_thread(kept.batches):
-            for first in range(0, len(batches), _ASKED_MAX):
-                for batch_id in await store.list_removed(batches[first : first + _ASKED_MAX]):
-                    await kept.remove(f"b{batch_id}")
+        batches = await asyncio.to_thread(kept.batches)
+        for batch_id in await asked_in_sets(batches, store.list_removed):
+            await kept.remove(f"b{batch_id}")
 
     def _write(
         self, batch: Path, key: AttemptKey, offset: int, data: bytes, file: LeftFile
@@ -103,19 +102,6 @@ class LinkedFiles:
         os.fsync(fd)
         part.rename(part.with_suffix(""))
         return size
-
-
-_ASKED_MAX: Final = 1000
-
-
-async def removing(files: LinkedFiles, store: LinkedStore, every_s: float) -> None:
-    """Remove what deleted batches have left, again and again, until cancelled."""
-    while True:
-        try:
-            await files.remove_deleted(store)
-        except (WeftError, OSError) as error:  # the next round tries again
-            log.warning("spool.not_looked_at", error=f"{error}")
-        await asyncio.sleep(every_s)
 
 
 def _left(batch: Path, key: AttemptKey) -> Path:
